@@ -23,7 +23,7 @@ from tclint.model.report import Report
 from tclint.model.settings import Settings
 from tclint.output.lines import shown
 from tclint.run import cachedir
-from tclint.verify.makers import mistakes
+from tclint.verify.makers import mistakes, unfound
 from tclint.verify.options import VerifyOptions, default_jobs
 from tclint.verify.verdict import Missed, Outcome, Verdict, VerifyReport
 
@@ -43,7 +43,12 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*extra, *known]))
     factories: dict[str, str] = table.get("factories", {})
     where = f"{settings.source.get('verify', 'configuration')}: verify.factories: "
-    if wrong := mistakes(factories, (base, *settings.src, os.path.join(base, "src"), *extra, here())):
+    folders = (base, *settings.src, os.path.join(base, "src"), *extra, here())
+    chosen = python or str(table.get("python", sys.executable))
+    executor = str(table.get("executor", ""))
+    # What other machines have installed cannot be seen from here.
+    wrong = mistakes(factories, folders) or ([] if executor else unfound(factories, folders, chosen))
+    if wrong:
         raise UserError("; ".join(where + each for each in wrong))
     kept = None if settings.no_cache else cachedir.opened(settings)  # the linting run has told why there is none
     return VerifyOptions(
@@ -51,10 +56,10 @@ def options_from(settings: Settings, device: str | None, timeout: float | None, 
         timeout=timeout or float(table.get("timeout", 120)),
         memory_mb=int(table.get("memory", 0)),
         jobs=settings.jobs or default_jobs(),
-        python=python or str(table.get("python", sys.executable)),
+        python=chosen,
         factories=factories,
         factories_at=where,
-        executor=str(table.get("executor", "")),
+        executor=executor,
         cache_dir=None if kept is None else kept.path,
     )
 

@@ -104,6 +104,15 @@ def replaced(inputs: Inputs, old: int, new: int) -> Iterator[dict[str, Any]]:
         yield every
 
 
+def scaled(inputs: Inputs, had: int, want: int) -> Iterator[dict[str, Any]]:
+    """Inputs with a size changed that a number was computed from: by the same factor, as when it was divided or multiplied."""
+    for name, spec in tensors(inputs):
+        for axis, old in enumerate(spec.shape):
+            new = old * want // had if had > 0 and old > 1 and (old % had == 0 or had % old == 0) else old
+            if old not in (had, new) and 0 < new <= 4096:
+                yield {**inputs, name: replace(spec, shape=(*spec.shape[:axis], new, *spec.shape[axis + 1 :]))}
+
+
 def _multiples(message: str, inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Sizes that something divides, where the words say what: `sequence length 8 must be divisible by 3`."""
     for found in re.finditer(r"(?:divisible by|multiple of)\D{0,40}?(\d+)", message):
@@ -151,6 +160,11 @@ def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
     if len(given) < 2:
         return
     floats: tuple[tuple[int, ...], ...] = ((BATCH, width), (BATCH, SEQUENCE, width), (BATCH, 3, SIDE, SIDE), (BATCH,))
+    deep = (
+        (BATCH, width, SIDE // 2, SIDE // 2),
+        (BATCH, width, SIDE // 2),
+        (BATCH, width, SIDE // 4, SIDE // 4, SIDE // 4),
+    )
     whole: tuple[tuple[int, ...], ...] = ((BATCH,), (BATCH, SEQUENCE))
     for shape in floats:
         for label in whole:
@@ -158,6 +172,8 @@ def alike_families(inputs: Inputs, width: int) -> Iterator[dict[str, Any]]:
                 **inputs,
                 **{n: replace(s, shape=shape if s.dtype.startswith("float") else label) for n, s in given},
             }
+    if all(spec.dtype.startswith("float") for _, spec in given):
+        yield from ({**inputs, **{name: replace(spec, shape=shape) for name, spec in given}} for shape in deep)
     first, *rest = given
     # A prediction for each class, and the class.
     labels = {name: TensorSpec((BATCH,), "int64", 2) for name, _ in rest[:1]}

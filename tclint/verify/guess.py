@@ -176,7 +176,37 @@ def tensor_for(name: str, width: int = WIDTH) -> TensorSpec:
         return TensorSpec((SEQUENCE,), "int64", 2)
     if _TIME.search(lowered):
         return TensorSpec((BATCH,))
+    if re.search(r"^adj(_?mat\w*|acency\w*)?$", lowered):
+        return TensorSpec((BATCH, SEQUENCE, SEQUENCE), unit=True)
     return TensorSpec((BATCH, SEQUENCE, width))
+
+
+_EDGES = re.compile(r"edge_?(index|indices|list)$|^edges$")
+
+
+def as_graph(inputs: dict[str, Any], width: int = WIDTH) -> dict[str, Any]:
+    """Inputs as graph networks take them, where one of them lists edges: a row for each node, and for each edge."""
+    names = {name: name.lower().rpartition(".")[2].rpartition("[")[2].rstrip("]") for name in inputs}
+    if not any(_EDGES.search(last) for last in names.values()):
+        return inputs
+    found = dict(inputs)
+    for name, value in inputs.items():
+        if not isinstance(value, TensorSpec):
+            continue
+        last = names[name]
+        if _EDGES.search(last):
+            found[name] = TensorSpec((2, SEQUENCE), "int64", 2)
+        elif last.startswith("edge") and re.search(r"type|label|id", last):
+            found[name] = TensorSpec((SEQUENCE,), "int64", 2)
+        elif last.startswith("edge") and "weight" in last:
+            found[name] = TensorSpec((SEQUENCE,))
+        elif last.startswith("edge"):
+            found[name] = TensorSpec((SEQUENCE, value.shape[-1] if value.shape else width))
+        elif last in ("batch", "batch_index", "batch_idx", "ptr"):
+            found[name] = TensorSpec((SEQUENCE,), "int64", 1)
+        elif len(value.shape) == 3 or value.dtype == "int64" and len(value.shape) == 2:
+            found[name] = replace(value, shape=value.shape[1:])
+    return found
 
 
 def is_mask(name: str) -> bool:
@@ -238,21 +268,54 @@ def from_jaxtyping(annotation: Any, width: int = WIDTH) -> TensorSpec | None:
 
 
 _DESCRIBED = r"^\s*(?:Args:\s*)?`{0,2}%s`{0,2}\b[^\n(]*?(?:\([^()\n]*(?:Tensor|optional)[^()\n]*\))?[^\n(]*?[:#][^\n(\[]*?[(\[]([^()\[\]\n]*)[)\]](.*)"
+_ENTRY = (
+    r"^(?P<margin>[ \t]*)(?:[-*#]+[ \t]*)?(?::param[ \t]+(?:[\w.]+[ \t]+)?)?[`*]*%s[`*]*[ \t]*(?=[:(=,-])"
+    r"(?P<text>[^\n]*(?:\n(?P=margin)[ \t]+[^\n]+){0,3})"
+)
+"""What a docstring says of one argument: the line that begins with its name, and those that are indented below it."""
+_INPUT = r"^[ \t]*[-*]?[ \t]*[`*]*[Ii]nputs?[`*]*[ \t]*:(?P<text>[^\n]*)"
+"""`Input: (N, C, H, W)`, as torch's own docstrings have it."""
+_SHAPE = re.compile(r"[(\[]((?:[^()\[\]]){1,60})[)\]]|\b([A-Z]\w*(?:[ ]?[x×][ ]?[A-Z0-9]\w*)+)\b")
+_NO_AXES = frozenset(
+    {"tensor", "int", "float", "bool", "str", "optional", "list", "tuple", "default", "none", "batch_first"}
+)
 
 
 def from_description(source: str, name: str, width: int = WIDTH) -> TensorSpec | None:
     """The tensor that a docstring or a comment beside the parameter describes: `x: (B, T, C) float`, `# (12, 768)`."""
     found = re.search(_DESCRIBED % re.escape(name), source, re.MULTILINE)
-    if found is None:
-        return None
-    axes = [axis.strip(" `*") for axis in found[1].split(",") if axis.strip(" `*")]
+    if found is not None and (spec := _spec_of(found[1], found[2][:60], name, width)) is not None:
+        return spec
+    for entry in re.finditer(_ENTRY % re.escape(name), source, re.MULTILINE):
+        if (spec := _told_in(entry["text"], name, width)) is not None:
+            return spec
+    return None
+
+
+def from_input(source: str, name: str, width: int = WIDTH) -> TensorSpec | None:
+    """The tensor that a docstring describes as the input, where there is one."""
+    found = re.search(_INPUT, source, re.MULTILINE)
+    return _told_in(found["text"], name, width) if found is not None else None
+
+
+def _told_in(text: str, name: str, width: int) -> TensorSpec | None:
+    for shape in _SHAPE.finditer(text):
+        axes = shape[1] or ",".join(re.split(r" ?[x×] ?", shape[2]))
+        if (spec := _spec_of(axes, text[:80], name, width)) is not None:
+            return spec
+    return None
+
+
+def _spec_of(written: str, said: str, name: str, width: int) -> TensorSpec | None:
+    """The tensor of axes that are written with commas between them."""
+    axes = [axis.strip(" `*\n\t") for axis in written.split(",") if axis.strip(" `*\n\t")]
     if not axes or not all(re.match(r"^[A-Za-z0-9_]+(?:\s*[+*]\s*[A-Za-z0-9_]+)*$", axis) for axis in axes):
         return None
-    if any(axis.lower() in ("tensor", "int", "float", "bool", "str", "optional") or len(axis) > 24 for axis in axes):
+    if any(axis.lower() in _NO_AXES or len(axis) > 24 for axis in axes) or len(axes) > 6:
         return None
     shape = tuple(_described_size(axis, len(axes), width) for axis in axes)
-    rest = found[2][:60].lower()
-    dtype = "bool" if "bool" in rest else "int64" if re.search(r"\b(int|long|ids?|indices)\b", rest) else ""
+    rest = said.lower()
+    dtype = "bool" if "bool" in rest else "int64" if re.search(r"\b(int|long|ids?|indices|longtensor)\b", rest) else ""
     return TensorSpec(shape, dtype or tensor_for(name, width).dtype)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
+import subprocess
 from collections.abc import Iterable, Mapping
 
 from tclint.model.errors import did_you_mean
@@ -55,6 +57,50 @@ def mistakes(factories: Mapping[str, str], folders: Iterable[str]) -> list[str]:
             if names is not None and head not in names:
                 found.append(f"{key}: {side}{path} defines no {head!r}{did_you_mean(head, names)}")
     return found
+
+
+_ASKED = """
+import importlib.machinery, json, sys
+folders, *names = sys.argv[1:]
+absent = []
+for name in names:
+    where, told = folders.split("\\n") + sys.path, ""
+    for part in name.split("."):
+        told = told + "." + part if told else part
+        spec = importlib.machinery.PathFinder.find_spec(told, where)
+        if spec is None and told not in sys.builtin_module_names:
+            absent.append(name)
+            break
+        where = list(getattr(spec, "submodule_search_locations", None) or [])
+print(json.dumps(absent))
+"""
+SECONDS = 20
+"""In which an interpreter says what it finds: it imports nothing."""
+
+
+def unfound(factories: Mapping[str, str], folders: Iterable[str], python: str) -> list[str]:
+    """Factories whose module is neither in the project nor where `python` looks for modules, key by key."""
+    starts = list(dict.fromkeys(folders))
+    modules = {key: reference.rpartition(":")[0] for key, reference in factories.items()}
+    asked = {key: module for key, module in modules.items() if _is_dotted(module) and _file(module, starts) is None}
+    if not asked:
+        return []
+    try:
+        command = [python, "-c", _ASKED, "\n".join(starts), *dict.fromkeys(asked.values())]
+        told = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+        absent = json.loads(told.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        # An interpreter that cannot be asked: who runs it will say so.
+        return []
+    return [
+        f"{key}: {factories[key]}: there is no module {module!r}, neither here nor for {python}"
+        for key, module in asked.items()
+        if module in absent
+    ]
+
+
+def _is_dotted(module: str) -> bool:
+    return bool(module) and all(part.isidentifier() for part in module.split("."))
 
 
 def _file(module: str, folders: Iterable[str]) -> str | None:

@@ -13,33 +13,13 @@ from tclint.verify import together
 from tclint.verify.complaints import Inputs, asked, computed, replaced, rows, tensors, without_rest
 from tclint.verify.einops_errors import patterned
 from tclint.verify.guess import BATCH, SEQUENCE, Several, TensorSpec, tensor_for, value_for
-
-
-def _change(inputs: Inputs, name: str, value: Any) -> dict[str, Any]:
-    return {**inputs, name: value}
-
-
-def _dims(inputs: Inputs, old: int, new: int, axis: int | None = None) -> Iterator[dict[str, Any]]:
-    """Inputs with one dimension changed from old to new, one tensor at a time; then in all tensors that have it."""
-    every: dict[str, Any] = dict(inputs)
-    touched = 0
-    for name, spec in tensors(inputs):
-        axes = range(len(spec.shape)) if axis is None else [axis % len(spec.shape)] if spec.shape else []
-        for position in reversed(list(axes)):
-            if spec.shape[position] == old and old != new and new > 0:
-                shape = (*spec.shape[:position], new, *spec.shape[position + 1 :])
-                yield _change(inputs, name, replace(spec, shape=shape))
-                every[name] = replace(spec, shape=shape)
-                touched += 1
-                break
-    if touched > 1:
-        yield every
+from tclint.verify.joined import axis_pair, change, channels, dims, same_rank
 
 
 def _ranks(inputs: Inputs, rank: int, only: int | None = None) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         if len(spec.shape) != rank and only in (None, len(spec.shape)):
-            yield _change(inputs, name, spec.with_rank(rank))
+            yield change(inputs, name, spec.with_rank(rank))
     alike = {name: spec.with_rank(rank) for name, spec in tensors(inputs) if len(spec.shape) not in (0, rank)}
     if len(alike) > 1:
         yield {**inputs, **alike}
@@ -49,9 +29,9 @@ def _dtypes(inputs: Inputs, dtype: str, only: str | None = None) -> Iterator[dic
     for name, spec in tensors(inputs):
         if spec.dtype != dtype and only in (None, spec.dtype):
             shape = spec.shape[:2] if dtype == "int64" and len(spec.shape) == 3 else spec.shape
-            yield _change(inputs, name, replace(spec, dtype=dtype, shape=shape))
+            yield change(inputs, name, replace(spec, dtype=dtype, shape=shape))
             if shape != spec.shape:
-                yield _change(inputs, name, replace(spec, dtype=dtype))
+                yield change(inputs, name, replace(spec, dtype=dtype))
 
 
 def _spatial(inputs: Inputs, sides: tuple[int, ...]) -> Iterator[dict[str, Any]]:
@@ -59,7 +39,7 @@ def _spatial(inputs: Inputs, sides: tuple[int, ...]) -> Iterator[dict[str, Any]]
         if len(spec.shape) >= 4:
             for side in sides:
                 if spec.shape[-1] != side:
-                    yield _change(inputs, name, replace(spec, shape=(*spec.shape[:-2], side, side)))
+                    yield change(inputs, name, replace(spec, shape=(*spec.shape[:-2], side, side)))
 
 
 def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, Any]]:
@@ -67,7 +47,7 @@ def _sequences(inputs: Inputs, lengths: tuple[int, ...]) -> Iterator[dict[str, A
         if len(spec.shape) == 3:
             for length in lengths:
                 if spec.shape[1] != length:
-                    yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
+                    yield change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
 
 
 _DTYPES = {"long": "int64", "float": "float32", "half": "float32", "bfloat16": "float32"}
@@ -103,8 +83,8 @@ Rule = Callable[[re.Match[str], Inputs], Iterator[dict[str, Any]]]
 
 def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     _, had, want, _ = (int(number) for number in found.groups())
-    yield from _dims(inputs, had, want, axis=-1)
-    yield from _dims(inputs, had, want)
+    yield from dims(inputs, had, want, axis=-1)
+    yield from dims(inputs, had, want)
     yield from computed(inputs, had, want)
     # By flattening an image most often: another image size gives another width.
     if had > 0 and want > 0:
@@ -112,15 +92,9 @@ def _matmul(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
             if len(spec.shape) == 4 and had != want:
                 side = round(spec.shape[-1] * (want / had) ** 0.5)
                 if side > 0 and side != spec.shape[-1]:
-                    yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], side, side)))
+                    yield change(inputs, name, replace(spec, shape=(*spec.shape[:2], side, side)))
     yield from _spatial(inputs, (28, 64, 224, 84, 96, 128, 16))
     yield from _ranks(inputs, 2)
-
-
-def _channels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    want, had = int(found[1]), int(found[2])
-    yield from _dims(inputs, had, want, axis=1)
-    yield from _dims(inputs, had, want)
 
 
 def _conv_rank(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -129,28 +103,28 @@ def _conv_rank(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
 
 def _pairs(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     left, right = int(found[1]), int(found[2])
-    yield from _dims(inputs, left, right)
-    yield from _dims(inputs, right, left)
+    yield from dims(inputs, left, right)
+    yield from dims(inputs, right, left)
 
 
 def _wanted_had(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    yield from _dims(inputs, int(found[2]), int(found[1]), axis=-1)
-    yield from _dims(inputs, int(found[2]), int(found[1]))
+    yield from dims(inputs, int(found[2]), int(found[1]), axis=-1)
+    yield from dims(inputs, int(found[2]), int(found[1]))
 
 
 def _side(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     yield from _spatial(inputs, (int(found[2]),))
-    yield from _dims(inputs, int(found[1]), int(found[2]))
+    yield from dims(inputs, int(found[1]), int(found[2]))
 
 
 def _normalized(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     want = [int(number) for number in found[1].split(",")]
     got = [int(number) for number in found[2].split(",") if number.strip()]
     if len(want) == 1 and got:
-        yield from _dims(inputs, got[-1], want[0], axis=-1)
-        yield from _dims(inputs, got[-1], want[0])
+        yield from dims(inputs, got[-1], want[0], axis=-1)
+        yield from dims(inputs, got[-1], want[0])
     for name, spec in tensors(inputs):
-        yield _change(inputs, name, replace(spec, shape=(BATCH, *([SEQUENCE] if len(want) == 1 else []), *want)))
+        yield change(inputs, name, replace(spec, shape=(BATCH, *([SEQUENCE] if len(want) == 1 else []), *want)))
 
 
 def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -159,16 +133,16 @@ def _unpack(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
         # Of an element of it, perhaps: as many dimensions more.
         for name, spec in tensors(inputs):
             if (rank := len(spec.shape) + want - int(had)) != want and 0 < rank <= 5:
-                yield _change(inputs, name, spec.with_rank(rank))
+                yield change(inputs, name, spec.with_rank(rank))
     yield from _ranks(inputs, want)
     for name, spec in tensors(inputs):
-        yield _change(inputs, name, Several((spec,) * want))
+        yield change(inputs, name, Several((spec,) * want))
 
 
 def _fewer_dims(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         if len(spec.shape) < 5:
-            yield _change(inputs, name, spec.with_rank(len(spec.shape) + 1))
+            yield change(inputs, name, spec.with_rank(len(spec.shape) + 1))
     yield from _ranks(inputs, 2)
 
 
@@ -184,21 +158,15 @@ def _floats(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 def _booleans(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     masks = {name: spec for name, spec in tensors(inputs) if "mask" in name}
     for name, spec in masks.items():
-        yield _change(inputs, name, replace(spec, dtype="bool"))
+        yield change(inputs, name, replace(spec, dtype="bool"))
     yield from _dtypes(inputs, "bool")
 
 
 def _batched_pairs(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     first, second, had_first, had_second = (int(number) for number in found.groups())
     for want, had in ((first, had_first), (second, had_second)):
-        yield from _dims(inputs, had, want)
-        yield from _dims(inputs, want, had)
-
-
-def _axis_pair(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
-    want, axis, had = (int(number) for number in found.groups())
-    yield from _dims(inputs, had, want, axis)
-    yield from _dims(inputs, want, had, axis)
+        yield from dims(inputs, had, want)
+        yield from dims(inputs, want, had)
 
 
 def _split(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -215,7 +183,7 @@ def _targets(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A class for every prediction."""
     for name, spec in tensors(inputs):
         if spec.dtype == "int64":
-            yield _change(inputs, name, replace(spec, shape=(int(found[1]),)))
+            yield change(inputs, name, replace(spec, shape=(int(found[1]),)))
     yield from replaced(inputs, int(found[2]), int(found[1]))
 
 
@@ -225,7 +193,7 @@ def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         if spec.dtype == "int64" and spec.shape != (BATCH,):
             labels[name] = replace(spec, shape=(BATCH,))
-            yield _change(inputs, name, labels[name])
+            yield change(inputs, name, labels[name])
     if len(labels) > 1:
         yield {**inputs, **labels}
 
@@ -233,33 +201,35 @@ def _labels(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
 def _out_of_range(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         if spec.dtype == "int64" and spec.high > 1:
-            yield _change(inputs, name, replace(spec, high=1))
+            yield change(inputs, name, replace(spec, high=1))
+    # Numbers that become indices on the way.
+    yield from together.units(inputs)
 
 
 def _number_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, _ in reversed(list(tensors(inputs))):
-        yield _change(inputs, name, 4)
+        yield change(inputs, name, 4)
 
 
 def _decided(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """Something that Python decides upon: a number or a flag where a tensor was given."""
     for name, _ in tensors(inputs):
-        yield _change(inputs, name, 1)
-        yield _change(inputs, name, False)
+        yield change(inputs, name, 1)
+        yield change(inputs, name, False)
 
 
 def _tensor_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, value in inputs.items():
         if isinstance(value, (int, float)):
-            yield _change(inputs, name, tensor_for(name))
+            yield change(inputs, name, tensor_for(name))
 
 
 def _list_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, value in inputs.items():
         if isinstance(value, TensorSpec):
-            yield _change(inputs, name, Several((value, value), "list"))
+            yield change(inputs, name, Several((value, value), "list"))
         elif isinstance(value, int) and not isinstance(value, bool):
-            yield _change(inputs, name, (value, value))
+            yield change(inputs, name, (value, value))
 
 
 def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -267,8 +237,8 @@ def _bigger(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         if len(spec.shape) == 3:
             for length in (64, 512, 4096):
-                yield _change(inputs, name, replace(spec, shape=(*spec.shape[:2], length)))
-                yield _change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
+                yield change(inputs, name, replace(spec, shape=(*spec.shape[:2], length)))
+                yield change(inputs, name, replace(spec, shape=(spec.shape[0], length, spec.shape[2])))
 
 
 def _viewed(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -280,8 +250,8 @@ def _viewed(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     plain = tuple(size for size in want if size != 1)
     for name, spec in tensors(inputs):
         if math.prod(spec.shape) == count:
-            yield _change(inputs, name, replace(spec, shape=plain))
-            yield _change(inputs, name, replace(spec, shape=want))
+            yield change(inputs, name, replace(spec, shape=plain))
+            yield change(inputs, name, replace(spec, shape=want))
 
 
 def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -289,16 +259,16 @@ def _axis(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     low, high, had = (int(number) for number in found.groups())
     for name, value in inputs.items():
         if type(value) is int and value == had:
-            yield _change(inputs, name, -1)
-            yield _change(inputs, name, low)
-            yield _change(inputs, name, high)
+            yield change(inputs, name, -1)
+            yield change(inputs, name, low)
+            yield change(inputs, name, high)
 
 
 def _scalar_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A tensor of one element where a larger one was given."""
     for name, spec in tensors(inputs):
         if spec.shape:
-            yield _change(inputs, name, replace(spec, shape=()))
+            yield change(inputs, name, replace(spec, shape=()))
 
 
 def _broadcast(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
@@ -307,15 +277,15 @@ def _broadcast(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]
     for had, want in ((first, second), (second, first)):
         for name, spec in tensors(inputs):
             if spec.shape == had and len(want) > len(had):
-                yield _change(inputs, name, replace(spec, shape=(want[0], *([1] * (len(want) - 3)), *want[-2:])))
-                yield _change(inputs, name, replace(spec, shape=want))
+                yield change(inputs, name, replace(spec, shape=(want[0], *([1] * (len(want) - 3)), *want[-2:])))
+                yield change(inputs, name, replace(spec, shape=want))
 
 
 def _one_instead(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A tuple was given where one tensor is wanted."""
     for name, value in inputs.items():
         if isinstance(value, Several) and value.items:
-            yield _change(inputs, name, value.items[0])
+            yield change(inputs, name, value.items[0])
 
 
 def _bases(inputs: Inputs, opening: str) -> list[str]:
@@ -327,7 +297,7 @@ def _key(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     """A key is missing in a dict; or a tensor was given where one is wanted."""
     key = found[1]
     for base in _bases(inputs, "["):
-        yield _change(inputs, f"{base}[{key}]", tensor_for(key))
+        yield change(inputs, f"{base}[{key}]", tensor_for(key))
     if not _bases(inputs, "["):
         yield from _looked_into(inputs, f"[{key}]", key)
 
@@ -337,7 +307,7 @@ def _part(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     name = found[2]
     if found[1] == "types.SimpleNamespace":
         for base in _bases(inputs, "."):
-            yield _change(inputs, f"{base}.{name}", value_for(name))
+            yield change(inputs, f"{base}.{name}", value_for(name))
     elif name in ("items", "keys", "values", "get", "update"):
         yield from _looked_into(inputs, "[x]", "x")
     else:
@@ -363,11 +333,13 @@ def _reshape(found: re.Match[str], inputs: Inputs) -> Iterator[dict[str, Any]]:
     for name, spec in tensors(inputs):
         for rank in (2, 3, 4):
             if len(spec.shape) != rank:
-                yield _change(inputs, name, spec.with_rank(rank))
+                yield change(inputs, name, spec.with_rank(rank))
 
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     (r"KeyError: '(\w+)'", _key),
+    (r"Padding size (\d+) is not supported", lambda m, i: _ranks(i, int(m[1]) // 2 + 2)),
+    (r"Expected (\d)-D tensors, but got (\d)-D|same number of dimensions: got (\d) and (\d)", same_rank),
     (r"'(Tensor|types\.SimpleNamespace)' object has no attribute '(\w+)'", _part),
     (r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", _absent),
     (r"had torch\.Size\(\[([\d, ]*)\]\).*?broadcastable to \[([\d, ]+)\]", _broadcast),
@@ -385,12 +357,12 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"batch_size \((\d+)\) to match target batch_size \((\d+)\)", _targets),
     (r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matmul),
     (r"a and b must have same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]", _matmul),
-    (r"to have (\d+) channels, but got (\d+) channels", _channels),
+    (r"to have (\d+) channels, but got (\d+) channels", channels),
     (
         r"weight of shape \[(\d+)\] and input of shape \[\d+, (\d+)",
-        lambda m, i: chain(_dims(i, int(m[2]), int(m[1]), axis=1), computed(i, int(m[2]), int(m[1]))),
+        lambda m, i: chain(dims(i, int(m[2]), int(m[1]), axis=1), computed(i, int(m[2]), int(m[1]))),
     ),
-    (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: _dims(i, int(m[1]), int(m[2]), axis=1)),
+    (r"running_mean should contain (?=(\d+) elements not (\d+))", lambda m, i: dims(i, int(m[1]), int(m[2]), axis=1)),
     (r"input to conv(?:_transpose)?(\d)d", _conv_rank),
     (r"[Ee]xpected (?:\d)D or (\d)D input \(got (\d)D input\)", lambda m, i: _ranks(i, int(m[1]))),
     (r"must be a matrix, got \d-D tensor|2D tensors expected|out of bounds for dimension", lambda m, i: _ranks(i, 2)),
@@ -414,9 +386,13 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         r"shorter than|Padding size should be less|window|n_fft|pool1d\(\) Invalid computed output",
         lambda m, i: together.longer(i),
     ),
-    (r"non-complex|[Cc]omplex (?:tensor|input|dtype)|view_as_real", lambda m, i: together.complexes(i)),
+    (r"(?i)(?:got|but found|received).{0,30}(?:\bint64|\bLong|\bint\b)", _floats),
+    (
+        r"non-complex|(?<!point or )[Cc]omplex (?:tensor|input|dtype)|view_as_real|ComplexFloat|c10::complex|complex<float>",
+        lambda m, i: together.complexes(i),
+    ),
     (r"dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), (\d+)\]", _batched_pairs),
-    (r"Expected (?:size )?(\d+) in dimension (\d) but got (?:size )?(\d+)", _axis_pair),
+    (r"Expected (?:size )?(\d+) in dimension (\d) but got (?:size )?(\d+)", axis_pair),
     (r"[Ee]xpected (?:input|hidden|hx) to be 1D or 2D", lambda m, i: rows(i)),
     (r"Index tensor must have|1D target|multi-target|target size|same number of dimensions as", _labels),
     (r"normalized_shape=\[([\d, ]+)\].*?got input of size\[([\d, ]*)\]", _normalized),
@@ -424,18 +400,22 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"expecting (?:an )?embed(?:ding)? dim(?:ension)? of (\d+), but got (\d+)", _wanted_had),
     (r"[Ii]nput (?:image )?(?:height|width|size)\D*?(\d+).*?doesn't match model\D*?(\d+)", _side),
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pairs),
+    (r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)", _pairs),
     (r"Expected size (\d+) but got size (\d+)", _pairs),
     (r"[Ee]xpected .*?size (?:to be )?\[?(\d+).*?but got:? \[?(\d+)", _pairs),
     (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _unpack),
     (r"too many values to unpack \(expected (\d+)", _unpack),
     (r"Dimension out of range|dimension specified as|tuple index out of range|permute\(", _fewer_dims),
-    (r"number of dims don't match|too many indices for tensor|dimensions of freedom", _fewer_dims),
+    (
+        r"number of dims don't match|too many indices for tensor|dimensions of freedom|number of sizes provided|repeat dims",
+        _fewer_dims,
+    ),
     (
         r"scalar types: Long, Int|expected scalar type Long|LongTensor|index tensor|must be (?:Long|an? integer)|used as ind\w+ must|dtype int\d+(?:/int\d+)? for index",
         _integers,
     ),
     (
-        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast",
+        r"expected scalar type (?:Float|Half|BFloat16)|same dtype|not implemented for 'Long'|can't be cast|Promotion of int",
         _floats,
     ),
     (r"\b[Dd]ouble\b|float64", lambda m, i: together.doubles(i)),
@@ -474,14 +454,14 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
         # An encoder-decoder complains of `input_ids` when it is the decoder's that are missing.
         plain = name.removeprefix("decoder_")
         if name not in inputs and plain != name and plain in inputs and f"{plain} or " in message:
-            yield _change(inputs, name, optional[name])
+            yield change(inputs, name, optional[name])
     missing = [
         name for name in optional if name not in inputs and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", message)
     ]
     if missing:
         yield {**inputs, **{name: optional[name] for name in missing}}
         for name in missing:
-            yield _change(inputs, name, optional[name])
+            yield change(inputs, name, optional[name])
     yield from _asserted(message, inputs)
     yield from patterned(message, inputs)
     for pattern, rule in _COMPILED:
@@ -492,4 +472,4 @@ def repairs(message: str, inputs: Inputs, optional: Mapping[str, Any]) -> Iterat
     if "NoneType" in message:
         for name, value in optional.items():
             if name not in inputs:
-                yield _change(inputs, name, value)
+                yield change(inputs, name, value)

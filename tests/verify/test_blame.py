@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from tclint.verify.child.blame import blamed, looked_up
+from tclint.verify.child.blame import blamed, compared_with, looked_into, looked_up
 from tclint.verify.child.inputs import Call
 from tclint.verify.child.nested import Described, call_of, parts_of
 from tclint.verify.child.wishes import Wish, wishes
@@ -80,6 +81,33 @@ def bounded(powers: int) -> None:
         raise ValueError("too many")
 
 
+def shared(rows: int, parts: int) -> None:
+    if rows % parts:
+        raise ValueError("not alike")
+
+
+def worded(style: str) -> int:
+    if style == "warm" or style in ("cold", "mild"):
+        return 1
+    raise ValueError(f"no style {style}")
+
+
+def deep(batch: Any) -> Any:
+    return batch.out["logits"][0]
+
+
+def test_words_that_the_failing_function_knows() -> None:
+    assert compared_with(raised(worded, style="hot"), "hot") == ["warm", "cold", "mild"]
+    assert compared_with(raised(worded, style="hot"), "other") == []
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+def test_what_is_asked_for_by_a_word_is_no_tensor() -> None:
+    batch = SimpleNamespace(out=torch.ones(2, 3))
+    found = looked_into(raised(deep, batch=batch), {"batch": batch, "batch.out": batch.out})
+    assert list(found) == [("batch.out", "logits")]
+
+
 def called(words: list[str]) -> None:
     assert words.pop() == "x"
 
@@ -87,6 +115,7 @@ def called(words: list[str]) -> None:
 def test_a_condition_says_what_there_was_and_what_it_wants() -> None:
     assert wishes(raised(counted, codes=torch.ones(3), count=6)) == [Wish(3, 6), Wish(6, 3), Wish(1, 2), Wish(1, 0)]
     assert wishes(raised(bounded, powers=9)) == [Wish(9, 4), Wish(4, 9)]
+    assert wishes(raised(shared, rows=8, parts=3)) == [Wish(8, 9), Wish(3, 2)]
 
 
 def test_nothing_is_asked_again_that_does_something() -> None:

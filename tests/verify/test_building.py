@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODELS = '''
 import argparse
 import dataclasses
+from collections import namedtuple
 
 import torch
 import torch.distributed
@@ -688,6 +689,175 @@ class Along(nn.Module):
 
     def forward(self, x):
         return x.softmax(self.dim)
+
+
+class Forgetful(nn.Module):
+    def __init__(self, sizes, dropouts):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, sizes[0]), nn.Dropout(dropouts[0]), nn.Dropout(dropouts[1]))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Switched(nn.Module):
+    def __init__(self, dim, halved=True):
+        super().__init__()
+        self.layer, self.kind = nn.Linear(dim, dim), "half" if halved else "whole"
+
+    def forward(self, x):
+        if self.kind == "half":
+            raise NotImplementedError("not yet")
+        return self.layer(x)
+
+
+class Sparse(namedtuple("Sparse", ["title", "count"])):
+    def __new__(cls, title, count):
+        return super().__new__(cls, str(title), int(count))
+
+
+class Columns(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        sparse = list(filter(lambda column: isinstance(column, Sparse), columns))
+        self.tables = nn.ModuleList([nn.Embedding(column.count, 4) for column in sparse])
+        if not sparse:
+            raise ValueError("nothing to look up")
+
+    def forward(self, codes):
+        return sum(table(codes) for table in self.tables)
+
+
+class Recurring(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.cell = nn.GRUCell(dim, dim)
+
+    def forward(self, x, carried):
+        if carried is None:
+            return self.cell(x)
+        return self.cell(x, carried["deep"]["state"].only())
+
+
+class Branches(nn.Module):
+    def __init__(self, *branches, axis=1):
+        super().__init__()
+        self.branches, self.axis = nn.ModuleList(branches), axis
+
+    def forward(self, x):
+        return torch.cat([branch(x) for branch in self.branches], self.axis)
+
+
+class Viewed(nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+        self.sizes = sizes
+
+    def forward(self, x):
+        return x.view(*self.sizes)
+
+
+class Divided(nn.Module):
+    def forward(self, x):
+        rows = x.shape[0] // 2
+        if rows % 3 != 0:
+            raise ValueError("not so many")
+        return x.view(2, 3, -1)
+
+
+class Raised(nn.Module):
+    def __init__(self, in_channels, out_channels):
+        super().__init__()
+        self.up = nn.ConvTranspose3d(in_channels, in_channels // 2, 2, stride=2)
+        self.conv = nn.Conv3d(in_channels, out_channels, 3, padding=1)
+
+    def forward(self, below, beside):
+        return self.conv(torch.cat([beside, self.up(below)], dim=1))
+
+
+class Edges(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.layer = nn.Linear(dim, dim)
+
+    def forward(self, x, edge_index):
+        source, target = edge_index
+        return torch.zeros_like(x).index_add(0, target, self.layer(x)[source])
+
+
+def named(word):
+    if word == "smooth":
+        return nn.GELU()
+    if word == "sharp":
+        return nn.ReLU()
+    raise ValueError(f"no function {word}")
+
+
+class Called(nn.Module):
+    def __init__(self, activations):
+        super().__init__()
+        self.layers = nn.Sequential(*[named(word) for word in activations])
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Promise(nn.Module):
+    def forward(self, x):
+        raise NotImplementedError("those below")
+
+
+class Kept(Promise):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Keeping(nn.Module):
+    def __init__(self, inside: Promise):
+        super().__init__()
+        self.inside = inside
+
+    def forward(self, x):
+        return self.inside(x)
+
+
+class Deep(nn.Module):
+    def forward(self, batch: dict[str, torch.Tensor]):
+        return batch["out"]["logits"].float() + 1
+
+
+class Frames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        b, c, t, h, w = x.shape
+        return self.conv(x.reshape(b, c * t, h, w))
+
+
+class Nested(nn.Module):
+    def __init__(self, convolutions):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(item[0], item[1]) for item in convolutions])
+
+    def forward(self, x):
+        return [layer(x) for layer in self.layers]
+
+
+class Told(nn.Module):
+    def forward(self, x):
+        """Turns.
+
+        :param x: Float tensor of size ``(batch_size, rows, 5, 7)``
+        """
+        if x.shape[2:] != (5, 7):
+            raise RuntimeError
+        return x * 2
 '''
 
 USED = """
@@ -781,6 +951,21 @@ HOW = {
     "Mixed": "inferred",
     "Holder": "inferred",
     "Along": "inferred",
+    "Forgetful": "inferred",
+    "Switched": "inferred",
+    "Columns": "inferred",
+    "Branches": "inferred",
+    "Viewed": "inferred",
+    "Divided": "inferred",
+    "Raised": "inferred",
+    "Called": "inferred",
+    "Keeping": "inferred",
+    "Frames": "inferred",
+    "Nested": "inferred",
+    "Recurring": "inferred from the signatures of Recurring (x=float32[2, 32], carried=None)",
+    "Edges": "inferred from the signatures of Edges (x=float32[8, 32], edge_index=int64[2, 8])",
+    "Deep": "inferred from the signatures of Deep (batch[out][logits]=",
+    "Told": "inferred from the signatures of Told (x=float32[2, 32, 5, 7])",
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tclint import cli
-from tclint.verify.makers import key_of, mistakes
+from tclint.verify.makers import key_of, mistakes, unfound
 
 MODEL = """
     import torch
@@ -74,6 +75,21 @@ def test_one_that_is_not_there_is_an_error(
     err = capsys.readouterr().err
     assert "pyproject.toml:1: verify.factories: m:Model: makers:no_such: " in err
     assert "defines no 'no_such'" in err
+
+
+def test_a_module_that_nobody_has_is_told_before_anything_runs(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("m.py", "class Model: ...\n\n\nclass Other: ...\n")
+    write("parts/made.py", "def make(): ...\n")
+    write("pyproject.toml", '[tool.tclint.verify.factories]\n"m:Model" = "parts.mode:make"\n"m:Other" = "json:loads"\n')
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["--verify", ".", "--no-cache"]) == 2
+    err = capsys.readouterr().err
+    assert "pyproject.toml:1: verify.factories: m:Model: parts.mode:make: there is no module 'parts.mode'" in err
+    assert "json" not in err
+    assert unfound({"m:Model": "no.such:make"}, [str(tmp_path)], "/no/such/python") == []
+    assert unfound({"m:Model": "parts.made:make", "m:B": "sys:exit"}, [str(tmp_path)], sys.executable) == []
 
 
 @pytest.mark.dynamo

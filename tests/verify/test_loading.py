@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tclint.verify.child.load import load
+from tclint.verify.child.load import dotted_name, load
 
 Write = Callable[[str, str], Path]
 
@@ -75,3 +75,15 @@ def test_what_a_script_asks_of_its_process_group_is_there(write: Write, tmp_path
     finally:
         if distributed.is_initialized():
             distributed.destroy_process_group()
+
+
+def test_a_folder_of_packages_is_no_package(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One wheel left its `__init__.py` beside all packages."""
+    write("site/__init__.py", "")
+    write("site/tcl_left/__init__.py", "")
+    write("site/tcl_left/width.py", "WIDTH = 3\n")
+    file = write("site/tcl_left/model.py", "from .width import WIDTH\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    module = load(str(file), str(tmp_path / "site" / "tcl_left"))
+    assert (module.__name__, module.WIDTH) == ("tcl_left.model", 3)
+    assert dotted_name(write("tcl_kept/__init__.py", "")) == ("tcl_kept", tmp_path)

@@ -554,6 +554,8 @@ def test_jaxtyping_annotations(annotation: str, spec: TensorSpec | None) -> None
         ("Given normalized_shape=[48], expected [*, 48], but got input of size[2, 8, 32]", (2, 8, 32), (2, 8, 48)),
         ("running_mean should contain 32 elements not 16", (2, 32, 8, 8), (2, 16, 8, 8)),
         ("input.size(-1) must be equal to input_size. Expected 10, got 32", (2, 8, 32), (2, 8, 10)),
+        ("einsum(): subscript d has size 32 for operand 1 which does not broadcast with previously seen size 4", (2, 32), (2, 4)),
+        ("NotImplementedError: Padding size 6 is not supported for 3D input tensor", (2, 8, 32), (2, 32, 4, 32, 32)),
     ],
 )  # fmt: skip
 def test_errors_say_how_to_repair(message: str, before: tuple[int, ...], after: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ from verify_helpers import finding_on
 
 from tclint.model.finding import Effect
 from tclint.verify.claims import Claim, claim_of, is_about, is_varied
-from tclint.verify.guess import TensorSpec, from_description
+from tclint.verify.guess import TensorSpec, from_description, from_input
 from tclint.verify.options import VerifyOptions
 from tclint.verify.rebound import Rebinding, rebindings
 from tclint.verify.scaffold import write_scaffold
@@ -188,3 +188,19 @@ def test_shapes_in_docstrings_and_comments() -> None:
     assert from_description(text, "image") == TensorSpec((2, 32, 32, 32))
     assert from_description(text, "lr") is None
     assert from_description(text, "mode") is None
+    further = """
+    Parameters
+    ----------
+    x : torch.Tensor
+        The signal, of shape (batch, 3, T).
+    :param words: Long tensor of size ``(batch_size, num_fields)``
+    size (int, optional): rows (default)
+    image: B x C x H x W
+    Shape:
+        - Input: (N, C, L)
+    """
+    assert from_description(further, "x") == TensorSpec((2, 3, 8))
+    assert from_description(further, "words") == TensorSpec((2, 8), "int64")
+    assert from_description(further, "size") is None
+    assert from_description(further, "image") == TensorSpec((2, 32, 32, 32))
+    assert from_input(further, "x") == TensorSpec((8, 32, 8))

@@ -14,7 +14,7 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.assertions import solved
-from tclint.verify.child.blame import blamed, failing, is_plain, looked_up
+from tclint.verify.child.blame import blamed, compared_with, failing, is_plain, looked_up
 from tclint.verify.child.made_up import Settings, Through
 from tclint.verify.child.signatures import Parameter
 from tclint.verify.child.wishes import wishes
@@ -24,6 +24,10 @@ Alternatives = Callable[[Parameter, int], list[Any]]
 """So many values that are thought of for an argument, the likeliest first."""
 
 LENGTHS = (1, 2, 3, 4, 5)
+LARGEST = 24
+"""Most keys that a dict of settings is given, one by one."""
+FEW = 4
+"""Values that are looked at for each argument, where all of them are suspected alike."""
 MANY = 8
 """Most values that are looked at for one of another kind."""
 _NETWORK = ("URLError", "ConnectionError", "OfflineMode", "LocalEntryNotFound", "Max retries", "load weights")
@@ -75,6 +79,26 @@ def revisions(failed: Failed) -> Iterator[Arguments]:
         yield from ({**attempt, name: other} for other in others if other != value)
     yield from _by_blame(failed)
     yield from _by_words(failed)
+    if "None" in text:
+        yield from _by_absence(failed)
+
+
+def variations(attempt: Arguments, parameters: list[Parameter], think: Alternatives) -> Iterator[Arguments]:
+    """One argument changed at a time: what is switched on or off by default the other way; lists longer and shorter; the
+    next values that are thought of, one of every argument before the next of any."""
+    for rest in [p for p in parameters if p.kind is p.VAR_POSITIONAL]:
+        yield from ({**attempt, f"*{rest.name}": value} for value in think(rest, FEW))
+    for parameter in [p for p in parameters if type(p.default) is bool and p.name not in attempt]:
+        yield {**attempt, parameter.name: not parameter.default}
+    lists = {name: value for name, value in attempt.items() if type(value) in (list, tuple) and value}
+    if len(lists) > 1:
+        yield {**attempt, **{name: value[:1] for name, value in lists.items()}}
+    for name, value in lists.items():
+        yield from ({**attempt, name: type(value)([value[0]] * length)} for length in (1, 3) if length != len(value))
+    given = [p for p in parameters if p.name in attempt]
+    for number in range(1, FEW):
+        for parameter in given:
+            yield from ({**attempt, parameter.name: value} for value in think(parameter, number + 1)[number:])
 
 
 def _by_signature(failed: Failed) -> Iterator[Arguments]:
@@ -119,12 +143,30 @@ def _by_words(failed: Failed) -> Iterator[Arguments]:
         fetched = [p for p in failed.parameters if p.default is True and _FETCHED.search(p.name)]
         if any(attempt.get(p.name) is not False for p in fetched):
             yield {**attempt, **{p.name: False for p in fetched}}
+    yield from _by_keys(failed)
     if made := re.match(r"(\w+)\.forward\(\) missing \d+ required positional argument", text):
         # A layer was given where its class is wanted.
         for name, value in attempt.items():
             if isinstance(value, nn.Module) and type(value).__name__ == made[1]:
                 yield {**attempt, name: type(value)}
     yield from _offered(failed)
+
+
+def _by_keys(failed: Failed) -> Iterator[Arguments]:
+    """Settings that must be a dict; and what a dict of settings, or a copy of it, does not hold."""
+    attempt, text = failed.attempt, f"{type(failed.error).__name__}: {failed.error}"
+    if re.search(r"config type|(?:not|must be) a (?:dict|mapping)", text):
+        made_up = [name for name, value in attempt.items() if isinstance(value, Settings)]
+        if made_up:
+            yield {**attempt, **{name: {} for name in made_up}}
+    missing = re.search(
+        r"KeyError: '(\w+)'|\w*[Dd]ict\w*' object has no attribute '(\w+)'|Missing attribute \W(\w+)", text
+    )
+    key = next((group for group in missing.groups() if group), "") if missing else ""
+    for name, value in attempt.items():
+        if type(value) is dict and key and key not in value and len(value) < LARGEST:
+            number = guess.number_for(key)
+            yield {**attempt, name: {**value, key: number if number is not None else guess.word_for(key) or 4}}
 
 
 def _offered(failed: Failed) -> Iterator[Arguments]:
@@ -145,6 +187,9 @@ def _offered(failed: Failed) -> Iterator[Arguments]:
                 # `norm must be either L1 or L2, got layer`
                 for word in re.findall(r"\b(?:either|one of|in|or|be)\W+(\w+)", text)[:4]:
                     yield {**failed.attempt, name: word}
+        if isinstance(given, str) and not words:
+            for word in compared_with(failed.error, given)[:6]:
+                yield {**failed.attempt, name: [word] * len(value) if many else word}
     numbers = [key for key in keys if type(key) is int] or [int(number) for number in _NUMBER.findall(text)]
     for name, value in failed.attempt.items():
         if type(value) is int and value not in numbers and (keys or re.search(rf"\b{re.escape(name)}\b", text)):
@@ -160,7 +205,7 @@ def _by_blame(failed: Failed) -> Iterator[Arguments]:
     attempt, text = failed.attempt, f"{type(failed.error).__name__}: {failed.error}"
     by_name = {p.name: p for p in failed.parameters}
     defaults = {p.name: p.default for p in failed.parameters if p.default is not p.empty}
-    guilty = blamed(failed.error, {**defaults, **failed.given})
+    guilty = [name for name in blamed(failed.error, {**defaults, **failed.given}) if not name.startswith("*")]
     lists = {name: attempt[name] for name in guilty if type(attempt.get(name)) in (list, tuple) and attempt[name]}
     if isinstance(failed.error, (AssertionError, ValueError, IndexError)):
         for length in LENGTHS if lists else ():
@@ -183,9 +228,24 @@ def _of_kind(text: str, value: Any, thought: list[Any]) -> list[Any]:
     """Those values that are of the kind which the error asks for: all but the one there was, where it names none."""
     if _COUNTED.search(text):
         made = [[value] * length for length in (2, 4, 3)] if type(value) in (int, float) else []
+        if isinstance(value, (list, tuple)) and value and type(value[0]) in (int, float):
+            made = [[[value[0]] * length] * len(value) for length in (2, 4, 3)]
         return [*(other for other in thought if isinstance(other, (list, tuple)))][:3] + made
     if _MAPPED.search(text):
         return [other for other in thought if isinstance(other, Mapping)][:2] or [{}]
+    if "ndarray" in text:
+        import numpy as np
+
+        return [np.linspace(0.0, 1.0, guess.WIDTH, dtype=np.float32)]
+    if "Module subclass" in text:
+        parts = [other for other in thought if isinstance(other, nn.Module)][:2] or [Through()]
+        return (
+            [[part] * max(len(value), 2) for part in parts]
+            if isinstance(value, (list, tuple))
+            else [*parts, [Through()] * 2]
+        )
+    if re.search(r"must be (?:a )?str|expected str|str expected", text):
+        return [*[other for other in thought if isinstance(other, str)][:2], "mean", "a"]
     if "not callable" in text:
         return [other for other in thought if callable(other)][:3]
     if wanted := re.search(r"object has no attribute '(\w+)'", text):

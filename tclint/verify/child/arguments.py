@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import enum
 import inspect
@@ -11,6 +12,7 @@ import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any
 
 import torch
@@ -19,7 +21,7 @@ from torch import nn
 from tclint.verify import guess, usage
 from tclint.verify.child.load import load
 from tclint.verify.child.made_up import Settings, Through
-from tclint.verify.child.needs import Need, attributes_read, need_of
+from tclint.verify.child.needs import Need, attributes_read, need_of, tree_of
 from tclint.verify.child.signatures import Parameter, is_settings, plain
 from tclint.verify.docstrings import kind_in
 from tclint.verify.guess import WIDTH
@@ -61,6 +63,9 @@ class Wanted:
 def values_for(wanted: Wanted) -> Iterator[Any]:
     """What to pass, likeliest first."""
     need = wanted.need()
+    if wanted.parameter.kind is Parameter.VAR_POSITIONAL:
+        yield from _several(wanted, need)
+        return
     annotation = plain(wanted.annotation)
     if typing.get_origin(annotation) is typing.Literal:
         yield from typing.get_args(annotation)
@@ -77,6 +82,15 @@ def values_for(wanted: Wanted) -> Iterator[Any]:
         yield from [value for value in need.values if type(value) is int][:3]
     yield from _used(wanted, need)
     yield from _named(wanted)
+
+
+def _several(wanted: Wanted, need: Need) -> Iterator[Any]:
+    """For a parameter that takes all further arguments: parts of a model, or the sizes of a shape."""
+    if need.element is not None:
+        yield from ([item] * 2 for item in islice(_used(wanted, need.element), 2))
+    yield [Through(), Through()]
+    yield [guess.BATCH, -1]
+    yield [WIDTH, WIDTH]
 
 
 def _docs(target: type) -> Iterator[str | None]:
@@ -130,13 +144,27 @@ def _instances(wanted: Wanted, annotation: type) -> Iterator[Any]:
     """Of the class itself; where it is only a promise, of what is below it."""
     if guess.is_config(wanted.name) and _takes_anything(annotation):
         yield Settings(read_of(wanted))
-    if not inspect.isabstract(annotation):
+    promise = is_promise(annotation)
+    if not promise:
         yield from wanted.make(annotation)
-    below = [cls for cls in _below(annotation) if not inspect.isabstract(cls)]
+    below = [cls for cls in _below(annotation) if not is_promise(cls)]
     for cls in sorted(below, key=_required)[:SUBCLASSES]:
         yield from wanted.make(cls)
+    if promise and not inspect.isabstract(annotation):
+        yield from wanted.make(annotation)
     if issubclass(annotation, nn.Module):
         yield Through()
+
+
+def is_promise(cls: type) -> bool:
+    """Whether a class only says what those below it do: it is abstract, or its `forward` raises and nothing else."""
+    if inspect.isabstract(cls):
+        return True
+    forward = getattr(cls, "forward", None)
+    function = tree_of(forward) if inspect.isfunction(forward) else None
+    body = function.body if function is not None else []
+    said = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return bool(body) and all(isinstance(s, (ast.Pass, ast.Raise)) for s in said)
 
 
 def _takes_anything(cls: type) -> bool:
@@ -186,6 +214,8 @@ def _used(wanted: Wanted, need: Need) -> Iterator[Any]:
     if need.is_mapping or need.keys:
         yield {key: _setting(key) for key in need.keys}
     if need.is_sequence:
+        for item in islice(_used(wanted, need.element), 3) if need.element is not None else ():
+            yield [item] * max(need.length, 2)
         yield from _sequence(wanted, [], need.length)
     known = [cls for cls in need.classes if cls not in (list, tuple, int, float, str, bool, dict)]
     for cls in known[:2]:
@@ -249,12 +279,22 @@ def _with_attributes(wanted: Wanted, attributes: set[str], need: Need) -> Iterat
     if attributes <= {"weight", "bias", "in_features", "out_features"}:
         yield nn.Linear(WIDTH, WIDTH)
     for path, name in usage.classes_with(attributes, wanted.root)[:SUBCLASSES] if wanted.root else ():
-        made = getattr(load(path, wanted.root), name, None)
+        made = _class_of(path, name, wanted.root)
         if isinstance(made, type) and (issubclass(made, nn.Module) or not need.is_applied):
             yield from wanted.make(made)
 
 
+def _class_of(path: str, name: str, root: str) -> Any:
+    """What a file of the program calls so; None where the file cannot be imported."""
+    try:
+        return getattr(load(path, root), name, None)
+    except (Exception, SystemExit):
+        return None
+
+
 def _tensors(name: str) -> Iterator[torch.Tensor]:
+    if guess.is_mask(name):
+        yield torch.ones(guess.BATCH, guess.SEQUENCE, dtype=torch.bool)
     if guess.tensor_for(name).dtype == "int64":
         yield torch.zeros(WIDTH, dtype=torch.int64)
     yield torch.ones(WIDTH)
@@ -286,11 +326,13 @@ def _sequence(wanted: Wanted, items: list[Any], length: int = 0) -> Iterator[Any
     name = wanted.name
     number = guess.number_for(name.removesuffix("s"))
     inner = plain(items[0]) if items else None
-    size: Any = int(number) if number else 2
-    if inner is float or (number is not None and 0 < number < 1):
+    size: Any = int(number) if number is not None and number >= 1 else 2
+    if inner is float or (isinstance(number, float) and number < 1):
         size = float(number if number is not None else 1.0)
     elif inner is str:
-        size = guess.word_for(name) or "x"
+        size = guess.word_for(name.removesuffix("s")) or "x"
+    elif inner is not int and number is None and (word := guess.word_for(name.removesuffix("s"))):
+        size = word
     elif inner is bool:
         size = False
     elif isinstance(inner, type) and inner not in (int, list, tuple, dict):
@@ -308,6 +350,8 @@ def _named(wanted: Wanted) -> Iterator[Any]:
     """From the name alone."""
     name = wanted.name
     number = guess.number_for(name)
+    if f"_{name}".endswith("_name"):
+        yield "a"
     if name.endswith(("_layer", "_cls", "_class", "_fn", "_type")):
         yield nn.LayerNorm if "norm" in name else nn.GELU if "act" in name else nn.Identity
     if guess.is_config(name):
@@ -319,7 +363,10 @@ def _named(wanted: Wanted) -> Iterator[Any]:
         yield "relu"
     if number is not None:
         yield number
-        yield [int(number) or 2] * 2
+        yield [number if isinstance(number, float) and number < 1 else int(number) or 2] * 2
+    each = guess.number_for(name.removesuffix("s"))
+    if number is None and each is not None and each >= 1:
+        yield [int(each)] * 2
     if guess.is_flag(name):
         yield False
     if any(part in name for part in _PARTS):
@@ -346,7 +393,7 @@ def _configs_like(target: type, name: str, root: str) -> Iterator[type]:
     """Classes of the project that have every field that the constructor reads from its configuration."""
     read = attributes_read(inspect.getattr_static(target, "__init__"), name)
     for path, found in usage.classes_with(read, root)[:2] if root else ():
-        made = getattr(load(path, root), found, None)
+        made = _class_of(path, found, root)
         if isinstance(made, type):
             yield made
 

@@ -21,6 +21,7 @@ import torch
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _OWN = os.path.join(os.path.dirname(__file__), "")
 _WORD = re.compile(r"(?:\bself\.)?\b[A-Za-z_]\w*")
+_NAME = re.compile(r"[A-Za-z][\w+-]{0,24}")
 _NOTHING = object()
 _COMMON: tuple[Any, ...] = (None, 0, 1, "", ())
 """Values that stand for many things: that one of them is met says nothing."""
@@ -76,6 +77,57 @@ def looked_up(error: BaseException) -> list[Any]:
             if isinstance(value, dict) and value and error.args[0] not in value:
                 return list(value)
     return []
+
+
+def looked_into(error: BaseException, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The arguments that are tensors and were asked for something by a word, `batch.out["logits"]`, with that word."""
+    for frame, text in failing(error):
+        try:
+            tree = ast.parse(text.strip())
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.slice, ast.Constant)
+                and type(node.slice.value) is str
+            ):
+                held = _held(node.value, frame)
+                for name, value in given.items():
+                    if isinstance(value, torch.Tensor) and value is held:
+                        yield name, node.slice.value
+
+
+def _held(node: ast.expr, frame: FrameType) -> Any:
+    """What a name, an attribute or an element that is named stands for."""
+    try:
+        if isinstance(node, ast.Name):
+            return frame.f_locals.get(node.id, _NOTHING)
+        if isinstance(node, ast.Attribute):
+            return getattr(_held(node.value, frame), node.attr, _NOTHING)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return _held(node.value, frame)[node.slice.value]
+    except Exception:
+        # Whatever the program's objects answer: nothing is known of it.
+        return _NOTHING
+    return _NOTHING
+
+
+def compared_with(error: BaseException, word: str) -> list[str]:
+    """The words that the innermost function knows which holds this one: what it compares it with, or looks it up in."""
+    for frame, _ in failing(error):
+        if any(type(value) is str and value == word for value in frame.f_locals.values()):
+            held = [part for const in frame.f_code.co_consts for part in _parts(const)]
+            known = [part for part in held if part != word and _NAME.fullmatch(part)]
+            if known:
+                return known
+    return []
+
+
+def _parts(constant: Any) -> list[str]:
+    if isinstance(constant, (tuple, frozenset)):
+        return sorted(part for part in constant if isinstance(part, str))
+    return [constant] if isinstance(constant, str) else []
 
 
 def _value(frame: FrameType, word: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import torch
 
 from tclint.verify import guess, usage
 from tclint.verify.child import alone
-from tclint.verify.child.amend import Arguments, Failed, amendments, revisions
+from tclint.verify.child.amend import Arguments, Failed, amendments, revisions, variations
 from tclint.verify.child.arguments import Wanted, is_described, values_for
 from tclint.verify.child.blame import reached
 from tclint.verify.child.inputs import NoInputs
@@ -22,7 +21,7 @@ from tclint.verify.child.limits import within
 from tclint.verify.child.shrink import PARAMETERS
 from tclint.verify.child.shrink import parameters_of as sizes_of
 from tclint.verify.child.shrunk import is_config, shrunk
-from tclint.verify.child.signatures import Parameter, hints_of, own_parameters, parameters_of
+from tclint.verify.child.signatures import Parameter, hints_of, maker_of, own_parameters, parameters_of, rest_parameter
 
 DEPTH = 3
 """How deep an argument may be an instance that has to be made itself."""
@@ -66,23 +65,49 @@ class Making:
             made, self.arguments = _constructed(self.target, 0, self.root, self.rich, channels=self.channels)
             return made
         torch.manual_seed(0)
-        return self.target(**copy.deepcopy(self.arguments))
+        return _made(self.target, copy.deepcopy(self.arguments))
 
     def revised(self, error: Exception) -> Iterator[Making]:
         """Others, with arguments that an error suggests which what was made raised when it was called."""
         if self.arguments is None:
             return
         parameters = parameters_of(self.target)
-        think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
         given = {p.name: p.default for p in parameters if p.default is not p.empty} | self.arguments
-        seen = {repr(sorted(self.arguments.items()))}
-        for arguments in revisions(Failed(error, self.arguments, given, parameters, _some(think))):
+        think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
+        yield from self._others(revisions(Failed(error, self.arguments, given, parameters, _some(think))))
+
+    def varied(self) -> Iterator[Making]:
+        """Others, with one argument otherwise: where no error says which of them is at fault, each in its turn."""
+        if self.arguments is not None:
+            think = _thinker(self.target, self.root, self.rich, time.thread_time() + SECONDS)
+            parameters = [*parameters_of(self.target), *_rest(self.target)]
+            yield from self._others(variations(self.arguments, parameters, _some(think)))
+
+    def _others(self, changed: Iterable[Arguments]) -> Iterator[Making]:
+        seen = {repr(sorted((self.arguments or {}).items()))}
+        for arguments in changed:
             other = Making(self.target, self.root, self.rich, self.channels)
             other.arguments = arguments
             key = repr(sorted(arguments.items()))
             if key not in seen:
                 seen.add(key)
                 yield other
+
+
+def _rest(target: type) -> list[Parameter]:
+    found = rest_parameter(target)
+    return [found] if found is not None else []
+
+
+def _made(target: type, given: Arguments) -> Any:
+    """An instance. What stands under `*name` is handed over by position, behind all that comes before it."""
+    rest = next((name for name in given if name.startswith("*")), "")
+    if not rest:
+        return target(**given)
+    before = [p for p in parameters_of(target) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    args = [given.get(p.name, p.default) for p in before]
+    named = {name: value for name, value in given.items() if name != rest and name not in {p.name for p in before}}
+    return target(*args, *given[rest], **named)
 
 
 def construct(target: type, depth: int = 0, root: str = "", rich: bool = False) -> Any:
@@ -111,7 +136,7 @@ def _thinker(
     target: type, root: str, rich: bool, end: float, depth: int = 0, channels: int = 0
 ) -> Callable[[Parameter], _Choices]:
     """What thinks of values for an argument of a constructor."""
-    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    hints = hints_of(maker_of(target))
     names = [p.name for p in parameters_of(target)]
     passed = usage.literals_of(target.__name__, names, root) if root else {}
     too_large = any(type(value) is int and value > LARGE for values in passed.values() for value in values)
@@ -166,7 +191,7 @@ def _constructed(
 ) -> tuple[Any, Arguments]:
     end = end or time.thread_time() + SECONDS
     parameters = parameters_of(target)
-    hints = hints_of(inspect.getattr_static(target, "__init__"))
+    hints = hints_of(maker_of(target))
     # What is only handed on to the class above is given when it says that it is missing: this one may decide it itself.
     own_names = own_parameters(target)
     required = [p for p in parameters if p.default is p.empty and p.name in own_names]
@@ -177,7 +202,9 @@ def _constructed(
         # A field whose default is only a mark that somebody must give it.
         choices |= {p.name: think(p) for p in parameters if p.name not in choices and _is_unset(p, hints)}
     first: Exception | None = None
-    rest = _combinations(_first(choices), choices, depth)
+    picks = _first(choices)
+    further = [{**picks, f"*{p.name}": value} for p in _rest(target) for value in think(p).some(0, FEW)]
+    rest = chain([picks], further, _combinations(picks, choices, depth))
     some = _some(think)
     waiting: list[_Try] = []
     seen: set[str] = set()
@@ -200,7 +227,7 @@ def _constructed(
             given = copy.deepcopy(now.arguments)
             torch.manual_seed(0)
             with within(SLOW):
-                made = target(**given)
+                made = _made(target, given)
             if (count := sizes_of(made)) <= PARAMETERS:
                 return made, now.arguments
             del made
@@ -222,7 +249,7 @@ def _constructed(
     if large is not None:
         # Nothing smaller was found.
         torch.manual_seed(0)
-        return target(**copy.deepcopy(large)), large
+        return _made(target, copy.deepcopy(large)), large
     needed = ", ".join(p.name for p in required) or "nothing"
     raise NoInputs(f"{target.__name__}({needed}) cannot be made: {type(first).__name__}: {str(first)[:200]}")
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import inspect
 import re
 import time
-import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import ModuleType
 from typing import Any
@@ -20,18 +18,17 @@ from tclint.verify import guess, usage
 from tclint.verify.child import standin
 from tclint.verify.child.alone import found_missing
 from tclint.verify.child.arguments import Wanted, is_described, values_for
-from tclint.verify.child.construct import Making, construct
+from tclint.verify.child.construct import Making
 from tclint.verify.child.inputs import Call, Example, NoInputs
 from tclint.verify.child.load import find
-from tclint.verify.child.made_up import Through
-from tclint.verify.child.needs import Need, need_of
+from tclint.verify.child.needs import need_of
 from tclint.verify.child.nested import Described, call_of
+from tclint.verify.child.passed import argument, chooses, first_spec, layer_spec, parts_for
 from tclint.verify.child.search import SECONDS as SEARCH
 from tclint.verify.child.search import search, widths_of
 from tclint.verify.child.signatures import (
     Parameter,
     hints_of,
-    is_settings,
     is_tensor,
     parameters_of,
     plain,
@@ -47,92 +44,6 @@ SOON = 0.6
 """For the search of inputs in each of them."""
 REVISED = 12
 """Most other constructor arguments that are tried for one error of a call."""
-
-
-def _first_spec(model: Any) -> TensorSpec | None:
-    """The tensor that the first layer with weights takes."""
-    if not isinstance(model, nn.Module):
-        return None
-    for layer in model.modules():
-        if isinstance(layer, nn.Embedding):
-            return TensorSpec((guess.BATCH, guess.SEQUENCE), "int64")
-        if isinstance(layer, nn.Linear):
-            return TensorSpec((guess.BATCH, guess.SEQUENCE, layer.in_features))
-        if isinstance(layer, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-            sides = {nn.Conv1d: (32,), nn.Conv2d: (32, 32), nn.Conv3d: (8, 32, 32)}
-            spatial = next(side for kind, side in sides.items() if isinstance(layer, kind))
-            return TensorSpec((guess.BATCH, layer.in_channels, *spatial))
-        if isinstance(layer, (nn.BatchNorm2d, nn.InstanceNorm2d)):
-            return TensorSpec((guess.BATCH, layer.num_features, 16, 16))
-        if isinstance(layer, nn.GroupNorm):
-            return TensorSpec((guess.BATCH, layer.num_channels, 16, 16))
-        if isinstance(layer, nn.LayerNorm):
-            return TensorSpec((guess.BATCH, guess.SEQUENCE, *(int(size) for size in layer.normalized_shape)))
-        if isinstance(layer, (nn.LSTM, nn.GRU, nn.RNN)):
-            return TensorSpec((guess.BATCH, guess.SEQUENCE, layer.input_size))
-    return None
-
-
-def _argument(parameter: Parameter, annotation: Any, width: int) -> Any:
-    """A call argument: from its annotation where that says something, else from its name."""
-    for text in (annotation, parameter.annotation):
-        if (spec := guess.from_jaxtyping(text, width)) is not None:
-            return spec
-    wanted = plain(annotation)
-    origin = typing.get_origin(wanted)
-    if guess.is_position(parameter.name):
-        pair = guess.value_for(parameter.name, width)
-        return pair.items[0] if is_tensor(wanted) else pair
-    if getattr(wanted, "__name__", wanted) == "BlockMask":
-        return _block_mask()
-    if is_tensor(wanted):
-        text = wanted if isinstance(wanted, str) else wanted.__name__
-        spec = guess.tensor_for(parameter.name, width)
-        if "Long" in text or "Int" in text:
-            return TensorSpec(spec.shape[:2], "int64")
-        if "Bool" in text:
-            return TensorSpec(spec.shape[:2], "bool")
-        return spec
-    if wanted is bool:
-        return False
-    if wanted is int:
-        return int(guess.number_for(parameter.name) or 4)
-    if wanted is float:
-        return float(guess.number_for(parameter.name) or 1.0)
-    if wanted is str:
-        return guess.word_for(parameter.name) or "default"
-    if origin in (list, tuple):
-        items = [item for item in typing.get_args(wanted) if item is not Ellipsis]
-        kind = "list" if origin is list else "tuple"
-        if items and all(is_tensor(plain(item)) for item in items):
-            one = guess.tensor_for(parameter.name.removesuffix("s"), width)
-            return Several((one,) * max(2, len(items)), kind)
-        if items and items[0] is int:
-            return [4] * max(2, len(items)) if kind == "list" else (4,) * max(2, len(items))
-    if isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or is_settings(wanted)):
-        return construct(wanted)
-    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
-        return next(iter(wanted))
-    if isinstance(wanted, type) and wanted.__module__.partition(".")[0] not in _KNOWN:
-        try:
-            return construct(wanted)
-        except NoInputs:
-            # A class that nobody can make: its name is what is left.
-            return guess.value_for(parameter.name, width)
-    if parameter.default is not parameter.empty and isinstance(parameter.default, (bool, int, float, str)):
-        return parameter.default
-    return guess.value_for(parameter.name, width)
-
-
-_KNOWN = ("torch", "builtins", "typing", "collections", "numpy", "inspect", "jaxtyping")
-"""Whose classes are not made by guessing."""
-
-
-def _block_mask() -> Any:
-    """The mask of flex attention that most models use."""
-    from torch.nn.attention.flex_attention import create_block_mask
-
-    return create_block_mask(lambda b, h, q, k: q >= k, None, None, guess.SEQUENCE, guess.SEQUENCE, device="cpu")
 
 
 def inferred_with_parts(job: Job, candidate: Candidate, module: ModuleType) -> Example | None:
@@ -196,20 +107,41 @@ def _of_class(job: Job, candidate: Candidate, target: type, method: str, rich: b
     except NoInputs as missing:
         first = missing
     heard = [error for error in first.heard if not isinstance(error, ImportError)]
+    if first.heard and not heard:
+        # A package is missing, whatever the arguments are.
+        raise first
     revised = [other for error in heard for other in islice(making.revised(error), REVISED)]
     counted = [p for p in parameters_of(target) if p.default is p.empty and guess.is_channels(p.name)]
     for channels in (3, WIDTH) if counted and not rich else ():
         revised.append(Making(target, job.root, rich, channels))
+    if (found := _that_runs(revised, job, target, method, source)) is not None:
+        return found
+    if not rich:
+        # The inputs that got furthest are near those that run what differs in one argument.
+        near = first.nearest[0] if first.nearest else None
+        first.further = lambda: _that_runs(making.varied(), job, target, method, source, near)
+    raise first
+
+
+def _that_runs(
+    makings: Iterable[Making],
+    job: Job,
+    target: type,
+    method: str,
+    source: str,
+    start: Mapping[str, Any] | None = None,
+) -> Example | None:
+    """The first of these for which inputs are found, in the time there is for all of them."""
     end = time.thread_time() + SECONDS
-    for other in revised:
+    for making in makings:
         if time.thread_time() > end:
             break
         try:
-            return example_of(other, target, method, _told(source, other), root=job.root, seconds=SOON)
+            return example_of(making, target, method, _told(source, making), start, root=job.root, seconds=SOON)
         except Exception:
             # What the first attempt said is told in the end.
             continue
-    raise first
+    return None
 
 
 def _told(source: str, making: Making) -> str:
@@ -298,7 +230,7 @@ def _cache_size(parameter: Parameter, annotation: Any, passed: Sequence[Any]) ->
         return guess.BATCH
     if passed:
         return passed[0]
-    value = _argument(parameter, annotation, WIDTH)
+    value = argument(parameter, annotation, WIDTH)
     return value if value is not None else 64
 
 
@@ -316,7 +248,7 @@ def example_of(
     signed = function or getattr(target, method or ("__call__" if _calls_itself(target) else "forward"))
     parameters = signature_of(signed)
     hints = hints_of(signed)
-    described = _source(signed)
+    described = "\n".join([_source(signed), *(inspect.cleandoc(d) for d in _docs_above(target))])
     # A module is called by the names of its instances: what is passed to functions named `forward` says nothing of it.
     named = function is not None or method
     passed = (
@@ -326,28 +258,32 @@ def example_of(
     width = next(iter(widths_of(model)), WIDTH)
     required: dict[str, Any] = {}
     optional: dict[str, Any] = {}
+    said: set[str] = set()
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
-        value = _argument(parameter, annotation, width)
+        value = argument(parameter, annotation, width)
         if isinstance(value, TensorSpec) and guess.from_jaxtyping(parameter.annotation) is None:
-            value = (
-                guess.from_description(described, parameter.name, width)
-                or _layer_spec(signed, parameter, model)
-                or value
-            )
-        if isinstance(value, TensorSpec) and guess.is_mask(parameter.name) and _chooses(signed, parameter.name):
+            told = guess.from_description(described, parameter.name, width)
+            if told is None and parameter is parameters[0]:
+                told = guess.from_input(described, parameter.name, width)
+            said |= {parameter.name} if told is not None else set()
+            value = told or layer_spec(signed, parameter, model) or value
+        if isinstance(value, TensorSpec) and guess.is_mask(parameter.name) and chooses(signed, parameter.name):
             value = dataclasses.replace(value, dtype="bool")
         own = [item for item in passed.get(parameter.name, ()) if item is not None and _suits(item, annotation)]
         if own and not isinstance(value, Several) and not is_tensor(plain(annotation)):
             # What the program passes says more than a name.
             value = own[0]
-        if parameter.default is parameter.empty and (parts := _parts(signed, parameter, annotation, model, width)):
+        if parameter.default is parameter.empty and (
+            parts := parts_for(signed, parameter, annotation, value, model, width)
+        ):
             required |= parts
         elif parameter.default is parameter.empty:
             required[parameter.name] = value
         elif isinstance(value, (TensorSpec, Several)) or parameter.default is None:
             optional[parameter.name] = value
-    first = _first_spec(model)
+    first = first_spec(model)
+    also: dict[str, Any] = {}
     if first is not None and required:
         name = next(iter(required))
         unsaid = name.lower() in (
@@ -364,14 +300,20 @@ def example_of(
             "img",
         )
         if unsaid and isinstance(required[name], TensorSpec) and guess.from_jaxtyping(hints.get(name)) is None:
-            required[name] = first
-    required |= dict(start or optional_start(required, optional))
+            if name in said and len(first.shape) != len(required[name].shape):
+                # What is written about it, or what the first layer takes: the one may be flattened to the other.
+                also = {name: first}
+            else:
+                required[name] = first
+    required = {**guess.as_graph(required, width), **(start or optional_start(required, optional))}
     if not required and (rest := rest_of(signed)):
         required[f"*{rest}"] = Several((first or guess.tensor_for("x", width),))
+    given = [p for p in parameters if p.default is p.empty]
+    spare = [p.name for p in given if need_of(signed, p.name, model).may_be_none]
     function_of = (lambda made: getattr(made, method)) if method else (lambda made: made)
     making = (lambda: getattr(build(), method)) if method else build
     try:
-        inputs = search(build, function_of, required, optional, seconds)
+        inputs = search(build, function_of, required, optional, seconds, spare, also)
     except NoInputs as missing:
         missing.partial = tuple(_called(source, making, near, partial=True) for near in missing.nearest)
         raise
@@ -400,75 +342,6 @@ def _calls_itself(target: Any) -> bool:
     return owner not in (None, nn.Module) and bool(signature_of(target.__call__))
 
 
-def _chooses(function: Any, name: str) -> bool:
-    """Whether a function chooses elements by an argument, `x[mask]`, `~mask`: by numbers it would gather others."""
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        return False
-    word = re.escape(name)
-    return bool(re.search(rf"\w\[\s*{word}\s*\]|~\s*{word}\b|masked_\w+\(\s*{word}\b|where\(\s*{word}\s*,", text))
-
-
-def _layer_spec(function: Any, parameter: Parameter, model: Any) -> TensorSpec | None:
-    """The tensor that the first of torch's layers takes which an argument is handed to."""
-    if not isinstance(model, nn.Module):
-        return None
-    layers = need_of(function, parameter.name, model).layers
-    return next((spec for layer in layers if (spec := _first_spec(layer)) is not None), None)
-
-
-def _parts(function: Any, parameter: Parameter, annotation: Any, model: Any, width: int) -> dict[str, Any]:
-    """What a dict or an object must hold, where a target looks into one of its arguments by name; something to call, where
-    it calls it."""
-    wanted = plain(annotation)
-    if is_tensor(wanted) or wanted in (int, float, bool, str):
-        return {}
-    name = parameter.name
-    if batch := _described(name, wanted, width):
-        return batch
-    need: Need = need_of(function, name, model)
-    if need.keys:
-        return {f"{name}[{key}]": guess.value_for(key, width) for key in need.keys}
-    if need.is_mapping:
-        return {f"{name}[x]": guess.tensor_for("x", width)}
-    if need.is_called:
-        return {name: Through()}
-    own = [part for part in need.attributes if not hasattr(torch.Tensor, part)]
-    if own and not (isinstance(wanted, type) and wanted is not parameter.empty):
-        return {
-            f"{name}.{part}": Through() if part in need.methods else guess.value_for(part, width)
-            for part in need.attributes
-            if part != "to"
-        }
-    return {}
-
-
-def _described(name: str, wanted: Any, width: int, depth: int = 2) -> dict[str, Any]:
-    """An instance of a batch by its fields, and those of the batches in it."""
-    fields = _fields(wanted)
-    if not fields:
-        return {}
-    found: dict[str, Any] = {name: Described(wanted)}
-    for field, (parameter, hint) in fields.items():
-        inner = _described(f"{name}.{field}", plain(hint), width, depth - 1) if depth else {}
-        found |= inner or {f"{name}.{field}": _argument(parameter, hint, width)}
-    return found
-
-
-def _fields(wanted: Any) -> dict[str, tuple[Parameter, Any]]:
-    """The fields that a batch must be given, a dataclass or a named tuple that holds tensors; none of anything else."""
-    if not isinstance(wanted, type) or is_settings(wanted):
-        return {}
-    if not dataclasses.is_dataclass(wanted) and not (issubclass(wanted, tuple) and hasattr(wanted, "_fields")):
-        return {}
-    hints = hints_of(wanted)
-    taken = {p.name: (p, hints.get(p.name, p.annotation)) for p in signature_of(wanted)}
-    if not any(is_tensor(plain(hint)) for _, hint in taken.values()):
-        return {}
-    return {name: (p, hint) for name, (p, hint) in taken.items() if p.default is p.empty or is_tensor(plain(hint))}
-
-
 def _source(function: Any) -> str:
     """The signature and the docstring of a function as they are written, with their comments."""
     try:
@@ -478,6 +351,11 @@ def _source(function: Any) -> str:
     doc = function.__doc__ or ""
     first_body = text.find(doc[:40]) + len(doc) if doc and doc[:40] in text else text.find("\n", text.find("):"))
     return text[:first_body] if first_body > 0 else text
+
+
+def _docs_above(target: Any) -> list[str]:
+    """What a class says of itself: of its arguments there, where its `forward` says nothing."""
+    return [target.__doc__] if isinstance(target, type) and target.__doc__ else []
 
 
 def optional_start(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:

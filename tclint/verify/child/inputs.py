@@ -71,6 +71,8 @@ class NoInputs(Exception):
         """The arguments with which it got furthest, one set for each line at which it ended."""
         self.partial: tuple[Example, ...] = ()
         """Examples that run a part of the target, and raise then."""
+        self.further: Callable[[], Example | None] | None = None
+        """What is left to try once other sources have failed, too."""
 
 
 class BadFactory(Exception):

@@ -22,10 +22,15 @@ def dotted_name(path: Path) -> tuple[str, Path]:
     """The module name of a file and the folder to put on `sys.path`: the parent of its top package."""
     parts = [] if path.stem == "__init__" else [path.stem]
     folder = path.parent
-    while (folder / "__init__.py").is_file():
+    while (folder / "__init__.py").is_file() and not _is_import_root(folder):
         parts.insert(0, folder.name)
         folder = folder.parent
     return ".".join(parts), folder
+
+
+def _is_import_root(folder: Path) -> bool:
+    """Whether Python looks for packages in a folder: an `__init__.py` that somebody's wheel left there makes it no package."""
+    return str(folder) in sys.path and str(folder.parent) not in sys.path
 
 
 def search_path(path: Path, root: str) -> list[str]:

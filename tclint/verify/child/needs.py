@@ -46,6 +46,10 @@ class Need:
     """Elements that it must have at least."""
     layers: list[Any] = field(default_factory=list)
     """Torch's own modules that it is handed to as it is, in the order in which they come."""
+    may_be_none: bool = False
+    """Somebody asks whether it is None, and goes on."""
+    element: Need | None = None
+    """What is done with each of its elements, where it has them and something is."""
 
     def value(self, found: Any) -> None:
         if isinstance(found, (str, int, float, bool)) and found not in self.values:
@@ -138,8 +142,7 @@ def _use(node: ast.expr, tree: ast.AST, place: _Place, need: Need, depth: int, s
             need.value(key)
     elif isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node:
         need.is_sequence = True
-        if isinstance(parent.target, ast.Tuple):
-            need.length = max(need.length, 1)
+        _each(parent.target, tree, place, need, depth, seen)
     elif isinstance(parent, ast.Starred):
         need.is_sequence = True
     elif isinstance(parent, ast.Compare):
@@ -154,7 +157,34 @@ def _use(node: ast.expr, tree: ast.AST, place: _Place, need: Need, depth: int, s
     elif isinstance(parent, (ast.Call, ast.keyword)):
         call = parent if isinstance(parent, ast.Call) else parents.get(parent)
         if isinstance(call, ast.Call):
-            _passed(node, parent, call, place, need, depth, seen)
+            _passed(node, parent, call, tree, place, need, depth, seen)
+
+
+def _each(target: ast.expr, tree: ast.AST, place: _Place, need: Need, depth: int, seen: set[tuple[Any, str]]) -> None:
+    """The elements go by a name of their own, or are taken apart."""
+    need.element = need.element or Need()
+    if isinstance(target, (ast.Tuple, ast.List)):
+        need.length = max(need.length, 1)
+        need.element.is_sequence = True
+        need.element.length = max(need.element.length, len(target.elts))
+    elif isinstance(target, ast.Name) and isinstance(tree, ast.FunctionDef):
+        _follow(place, target.id, need.element, depth - 1, seen)
+        if need.element.is_called and tree.name != "__init__":
+            # What is there when the model runs is a part of it.
+            need.element.is_called, need.element.is_applied = False, True
+
+
+def _looped_over(call: ast.Call, node: ast.expr, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
+    """What stands for each element where `enumerate(x)`, `zip(x, y)`, `reversed(x)` is gone through."""
+    loop = parents.get(call)
+    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not call or node not in call.args:
+        return None
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    pair = loop.target.elts if isinstance(loop.target, ast.Tuple) else []
+    if name in ("enumerate", "zip"):
+        position = 1 if name == "enumerate" else call.args.index(node)
+        return pair[position] if position < len(pair) else None
+    return loop.target
 
 
 def _attribute(read: ast.Attribute, parents: dict[ast.AST, ast.AST], place: _Place, need: Need) -> None:
@@ -204,6 +234,8 @@ def _comparison(node: ast.expr, compare: ast.Compare, place: _Place, need: Need)
             key = _constant(left, place)
             if isinstance(key, str):
                 need.keys[key] = None
+        elif isinstance(operator, (ast.Is, ast.IsNot)):
+            need.may_be_none |= isinstance(other, ast.Constant) and other.value is None
         elif isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             need.is_number = True
 
@@ -235,6 +267,7 @@ def _passed(
     node: ast.expr,
     parent: ast.AST,
     call: ast.Call,
+    tree: ast.AST,
     place: _Place,
     need: Need,
     depth: int,
@@ -251,6 +284,16 @@ def _passed(
         return
     if name in _COUNTED:
         need.is_sequence = True
+        each = _looped_over(call, node, _parents(tree))
+        if each is not None:
+            _each(each, tree, place, need, depth, seen)
+        return
+    if name in ("filter", "map") and len(call.args) == 2 and call.args[1] is node:
+        need.is_sequence = True
+        if isinstance(test := call.args[0], ast.Lambda) and test.args.args:
+            need.element = need.element or Need()
+            for load in _loads(test, test.args.args[0].arg):
+                _use(load, tree, place, need.element, depth, seen)
         return
     if name in _NUMERIC:
         need.is_number = True

@@ -87,6 +87,9 @@ def _examples(job: Job, owner: Candidate, levels: int, end: float) -> Iterator[E
             yield made
     except NoInputs as missing:
         yield missing
+    except Exception as error:
+        # The owner's own code, run while its inputs were looked for.
+        yield NoInputs(f"{owner.name}: {type(error).__name__}: {str(error)[:200]}")
     if levels > 1 and time.thread_time() < end:
         target, _ = find(module, owner.name)
         assert isinstance(target, type)

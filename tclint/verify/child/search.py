@@ -11,7 +11,8 @@ import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,11 +20,11 @@ from torch import nn
 
 from tclint.verify import guess
 from tclint.verify.child import alone
-from tclint.verify.child.blame import blamed, reached
+from tclint.verify.child.blame import blamed, looked_into, reached
 from tclint.verify.child.inputs import NoInputs, consumed
 from tclint.verify.child.nested import call_of, parts_of
 from tclint.verify.child.wishes import Wish, wishes
-from tclint.verify.complaints import replaced
+from tclint.verify.complaints import replaced, scaled
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.guess import WIDTH, Several, TensorSpec
 from tclint.verify.otherwise import families, otherwise
@@ -77,8 +78,13 @@ def search(
     start: Mapping[str, Any],
     optional: Mapping[str, Any],
     seconds: float = SECONDS,
+    spare: Sequence[str] = (),
+    also: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found."""
+    """Arguments by name with which the target runs. Raises NoInputs with the last error where none were found.
+
+    `spare` names those of `start` that the target asks whether they are None, `also` is as likely as what `start` has.
+    """
     model = build()
     if isinstance(model, nn.Module):
         if sum(parameter.numel() for parameter in model.parameters()) > PARAMETERS:
@@ -87,8 +93,13 @@ def search(
     real = function_of(model)
     meta = _on_meta(model, function_of)
     end = time.thread_time() + seconds
-    waiting = [_Try(0, dict(start)), *_later(model, start, optional)]
+    waiting = [
+        _Try(0, dict(start)),
+        *([_Try(1, {**start, **also})] if also else []),
+        *_later(model, start, optional, spare),
+    ]
     same = 0
+    heard: Counter[str] = Counter()
     seen = {repr(sorted(start.items(), key=str))}
     count = 0
     last: Exception | None = None
@@ -113,7 +124,11 @@ def search(
         first = first or error
         far = reached(error)
         ends.setdefault(far, now.inputs)
-        if same >= SAME and isinstance(error, _NOT_INPUTS):
+        heard[_complaint(error)] += 1
+        if isinstance(error, ImportError) and heard[_complaint(error)] > SAME:
+            # A package is missing.
+            break
+        if same >= SAME and len(heard) == 1 and isinstance(error, _NOT_INPUTS):
             # It fails whatever it is given: something must be done before it is called.
             break
         furthest = error if furthest is None or far > reached(furthest) else furthest
@@ -134,10 +149,12 @@ def search(
     )
 
 
-def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) -> list[_Try]:
-    """What is tried when errors lead nowhere: what kinds of modules take, optional tensors that no error asks for by name,
-    square matrices for functions, which often want them all alike."""
-    found = [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
+def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any], absent: Sequence[str] = ()) -> list[_Try]:
+    """What is tried when errors lead nowhere: nothing, where that is asked for; what kinds of modules take, optional tensors
+    that no error asks for by name, square matrices for functions, which often want them all alike."""
+    found = [_Try(0, _without(start, absent))] if absent else []
+    found += [_Try(2, _without(start, [name])) for name in absent if len(absent) > 1]
+    found += [_Try(KINDS + index // 6, item) for index, item in enumerate(families(start, widths_of(model)))]
     spare = [name for name, value in optional.items() if isinstance(value, TensorSpec) and name not in start]
     found += [_Try(5, {**start, name: optional[name]}) for name in spare[:4]]
     if not isinstance(model, nn.Module):
@@ -150,6 +167,12 @@ def _later(model: Any, start: Mapping[str, Any], optional: Mapping[str, Any]) ->
             if floats
         ]
     return sorted(found, key=lambda one: one.depth)
+
+
+def _without(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The inputs with nothing in place of some of them, and of their parts."""
+    kept = {name: value for name, value in inputs.items() if re.split(r"[.\[]", name)[0] not in names}
+    return {**kept, **dict.fromkeys(names)}
 
 
 def _on_meta(model: Any, function_of: Callable[[Any], Any]) -> Any:
@@ -193,9 +216,18 @@ def _changes(failure: _Failure, inputs: dict[str, Any], optional: Mapping[str, A
     guilty = blamed(failure.error, failure.given)
     # What is said of the elements of a list is said of each of them.
     each = {**inputs, **{name: value.items[0] for name, value in lists.items()}}
-    found = [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
+    words = dict.fromkeys(looked_into(failure.error, failure.given))
+    found: list[dict[str, Any]] = []
+    for name, word in words:
+        rest = {other: value for other, value in each.items() if other != name}
+        found.append({**rest, f"{name}[{word}]": guess.value_for(word)})
+    found += [changed for wish in wishes(failure.error) for changed in _wished(wish, each, guilty)]
     found += repairs(_complaint(failure.error), each, optional)
-    found.sort(key=lambda changed: not any(changed.get(name) is not each[name] for name in guilty))
+    found.sort(
+        key=lambda changed: not any(
+            changed.get(name) is not each[name] for name in {*guilty, *(name for name, _ in words)}
+        )
+    )
     found += (changed for name in guilty[:2] for changed in otherwise(each, name))
     if not lists:
         return found
@@ -237,6 +269,7 @@ def _wished(wish: Wish, inputs: dict[str, Any], guilty: list[str]) -> Iterator[d
             yield {**inputs, name: wish.want}
     if type(wish.had) is int:
         yield from replaced(inputs, wish.had, wish.want)
+        yield from scaled(inputs, wish.had, wish.want)
 
 
 def _complaint(error: Exception) -> str:

@@ -75,10 +75,28 @@ def parameters_of(target: type) -> list[Parameter]:
                 found.setdefault(parameter.name, parameter)
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in given) or base is torch.nn.Module:
             break
+    maker = target.__new__
+    if not found and inspect.isfunction(maker):
+        # A tuple with names is made before it could be initialised.
+        found = {p.name: p for p in signature_of(maker)[1:]}
     return list(found.values())
+
+
+def rest_parameter(target: type) -> Parameter | None:
+    """The parameter of a constructor that takes all further positional arguments, where it keeps them for itself."""
+    maker = maker_of(target)
+    given = list(inspect.signature(maker).parameters.values()) if inspect.isfunction(maker) else []
+    handed_on = any(p.kind is p.VAR_KEYWORD for p in given)
+    return next((p for p in given if p.kind is p.VAR_POSITIONAL and not handed_on), None)
+
+
+def maker_of(target: type) -> Any:
+    """The function that says what a class is made with."""
+    maker = inspect.getattr_static(target, "__init__")
+    return maker if inspect.isfunction(maker) or not inspect.isfunction(target.__new__) else target.__new__
 
 
 def own_parameters(target: type) -> frozenset[str]:
     """The names that the nearest constructor takes itself."""
-    maker = next((vars(base)["__init__"] for base in target.__mro__ if "__init__" in vars(base)), None)
+    maker = maker_of(target)
     return frozenset(inspect.signature(maker).parameters) if inspect.isfunction(maker) else frozenset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 from tclint.verify.child.infer import inferred, inferred_with_parts
@@ -24,17 +24,32 @@ def sources(job: Job, candidate: Candidate, module: ModuleType) -> Iterator[Exam
         return
     # Somebody who wrote an example may mean the weights that it fetches; what follows is only found.
     do_without()
-    for example in replayed(job, candidate, module):
-        leave_if_copy()
+    yield from _all(replayed(job, candidate, module), "repeated")
+    yield from _all(overheard(job, candidate, module), "overheard")
+    left: list[Callable[[], Example | None]] = []
+    for example in _each(job, candidate, module, (inferred,)):
+        if isinstance(example, NoInputs) and example.further is not None:
+            left.append(example.further)
         yield example
-    for example in overheard(job, candidate, module):
-        leave_if_copy()
-        yield example
-    yield from _each(job, candidate, module, (inferred,))
-    for example in in_owners(job, candidate, module):
-        leave_if_copy()
-        yield example
+    yield from _all(in_owners(job, candidate, module), "as a part")
+    yield from _all((found for further in left if (found := further()) is not None), "inferred")
     yield from _each(job, candidate, module, (inferred_with_parts,))
+
+
+def _all(found: Iterator[Example | NoInputs], source: str) -> Iterator[Example | NoInputs]:
+    """What a source has, up to where the target's own code ends it."""
+    while True:
+        try:
+            example = next(found)
+        except StopIteration:
+            return
+        except BadFactory:
+            raise
+        except (Exception, SystemExit) as error:
+            yield NoInputs(f"{source}: {type(error).__name__}: {str(error)[:200]}")
+            return
+        leave_if_copy()
+        yield example
 
 
 def _each(

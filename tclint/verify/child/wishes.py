@@ -52,12 +52,24 @@ def _wishes(node: ast.expr, frame: FrameType, negated: bool) -> Iterator[Wish]:
             yield from _wishes(part, frame, negated)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from _wishes(node.operand, frame, not negated)
+    elif negated and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        yield from _divided(node, frame)
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
         operator = _NEGATED.get(type(node.ops[0])) if negated else type(node.ops[0])
+        if operator is ast.Eq and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod):
+            yield from _divided(node.left, frame)
         left, right = _value(node.left, frame), _value(node.comparators[0], frame)
         if operator is not None and left is not None and right is not None:
             yield from _between(operator, left, right)
             yield from _between(_OPPOSITE.get(operator, operator), right, left)
+
+
+def _divided(node: ast.BinOp, frame: FrameType) -> Iterator[Wish]:
+    """One number must divide another: the next that it does; or the next smaller that does."""
+    whole, part = _value(node.left, frame), _value(node.right, frame)
+    if type(whole) is int and type(part) is int and whole > 0 and part > 0 and whole % part:
+        yield Wish(whole, -(-whole // part) * part)
+        yield Wish(part, next(size for size in range(min(part, whole), 0, -1) if whole % size == 0))
 
 
 def _between(operator: type[ast.cmpop], had: Any, other: Any) -> Iterator[Wish]:
