@@ -21,7 +21,9 @@ def method_of_made(event: GraphBreak) -> str:
     if not isinstance(called, ast.Attribute) or event.function is None or not event.resumes:
         return ""
     bound = next(iter(event.given.values()), None)
-    if event.function.function.cls is None or not isinstance(bound, Instance) or event.ask.is_nn_module(bound.cls):
+    if event.function.function.cls is None or event.function.function.name != called.attr:
+        return ""  # what an attribute holds is none of its methods
+    if not isinstance(bound, Instance) or event.ask.is_nn_module(bound.cls):
         return ""
     made: ast.AST = called.value
     while isinstance(made, (ast.Attribute, ast.Subscript)):
