@@ -28,6 +28,7 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import _hooks, _language, _operators, _protocols
+from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
@@ -54,6 +55,8 @@ from tclint.values.operators import METHODS
 _LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
+_BOUND: Final = "types.MethodType"
+_UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
 _READ: Final = "number of a tensor as a key"
 
@@ -108,6 +111,7 @@ class UnsupportedPython(Rule):
         "GB8335",
         "GB7312",
         "GB1220",
+        _UNNAMED,
     )
     calls = facts.named("has ways of calling that are features of the language")
 
@@ -263,14 +267,20 @@ class UnsupportedPython(Rule):
                 yield from self._of_language(event, feature)
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
-        methods = {
-            name.rpartition(".")[2] for name in facts.at(self.release).named("cannot be handed over at a graph break")
-        }
+        unhanded = facts.at(self.release).named("cannot be handed over at a graph break")
+        methods = {name.rpartition(".")[2] for name in unhanded}
         # Where only some runs get to the break, the others hand nothing over: a switch may be off for good.
         if event.function is None or not event.at.sure:
             return
         if given := _language.given_by_method(event.node, methods):
             yield self._finding(event, f"`{given}` is handed to a function in which the graph breaks")
+        elif _BOUND in unhanded and (method := method_of_made(event)):
+            yield self._finding(
+                event,
+                f"the graph breaks in `{method}`, a method of an object that compiled code makes, which cannot be handed over there",
+                help="mend the break in the method, or make the object before the region and hand it in",
+                graph_breaks=self.ids(_UNNAMED),
+            )
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable
@@ -310,6 +320,7 @@ class UnsupportedPython(Rule):
         where: ast.AST | None = None,
         help: str = _PLAIN,
         confidence: Confidence = Confidence.HIGH,
+        graph_breaks: tuple[str, ...] | None = None,
     ) -> Finding:
         node = where or event.node
         return self.finding(
@@ -318,6 +329,7 @@ class UnsupportedPython(Rule):
             node=header(node.iter if isinstance(node, ast.For) else node),
             confidence=confidence,
             help=help,
+            graph_breaks=graph_breaks,
         )
 
 

@@ -111,6 +111,8 @@ class Dispatcher:
         frame = event.frame
         at = Break(finding.path, finding.span.line, False, finding.confidence is Confidence.HIGH)
         refused = isinstance(event, With) or (isinstance(event, Feature) and isinstance(event.node, _NOT_RESUMED))
+        # What cannot be handed to a function in which the graph breaks leaves the caller to eager mode as a whole.
+        refused = refused or (isinstance(event, GraphBreak) and event.function is not None)
         frame.broken = seen_from(frame, at, refused=refused)
         if at.sure and not frame.maybe:
             frame.handed_on()

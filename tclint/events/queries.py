@@ -279,6 +279,11 @@ class Queries:
         """Whether the graph broke in this function before."""
         return self._frame.broken is not None
 
+    def is_broken_before(self, at: Break) -> bool:
+        """Whether another break than this one was seen in this function first."""
+        first = self._frame.broken
+        return first is not None and (first.path, first.line) != (at.path, at.line)
+
     def once(self, node: ast.AST) -> Once | None:
         """What makes the calls after the first one skip a node of compiled code, here or in a caller; None where nothing does."""
         return self._frame.skipped(node)

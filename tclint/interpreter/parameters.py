@@ -13,7 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.program import Function
 from tclint.sources.tree import nodes
-from tclint.torch_facts import facts, returns, traits
+from tclint.torch_facts import facts, layouts, returns, traits
 from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import (
     NAMED,
@@ -337,6 +337,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         stored: set[str] = set()
         optional: set[str] = set()
         tested: set[str] = set()
+        joined: set[str] = set()
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
@@ -383,6 +384,9 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     called.add(func.value.id)
                 if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and _takes_tensor(func.attr):
                     found.add(first.id)
+                elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
+                    joined |= {name for each in first.elts if (name := _whole_or_range(each))}
+        found |= joined - stored
         known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
@@ -393,6 +397,13 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         tensors = found | called
         known.parted = frozenset(name for name, inner in parts.items() if name in names and not inner & tensors)
     return known.used
+
+
+def _whole_or_range(node: ast.expr) -> str:
+    """The name of what is joined as it is, or a range of it: what a number takes out of a list may be a tensor, a range is a list."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _asked(test: ast.expr) -> set[str]:

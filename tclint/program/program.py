@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -77,7 +78,24 @@ class Program:
             found = self.by_place.get(os.path.join(base, relative))
             if found is not None:
                 return found
-        return self._installed(importer, dotted)
+        return self._installed(importer, dotted) or self._below_top(importer, dotted)
+
+    def _below_top(self, importer: Module, dotted: str) -> Module | None:
+        """What lies in the folder of the whole program, where that folder is a package itself: by an `__init__.py` that nobody
+        needs, beside the packages and scripts that start their imports there.
+
+        A single word may mean a library whose name a file of the package has too, except within that package.
+        """
+        first, _, rest = dotted.partition(".")
+        if (
+            self._top not in self.by_place
+            or not self.by_place[self._top].is_package
+            or first in sys.stdlib_module_names
+        ):
+            return None
+        if not rest and not f"{importer.directory}{os.sep}".startswith(os.path.join(self._top, first, "")):
+            return None
+        return self.by_place.get(os.path.join(self._top, dotted.replace(".", os.sep)))
 
     def _installed(self, importer: Module, dotted: str) -> Module | None:
         """What the closest root has; nothing where several are as close, as nobody knows which one is installed."""

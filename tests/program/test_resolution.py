@@ -53,6 +53,25 @@ def test_imports_are_found(importer: str, dotted: str, found: str | None) -> Non
     assert (target.path if target is not None else None) == found
 
 
+@pytest.mark.parametrize(
+    ("importer", "dotted", "found"),
+    [
+        ("net/model.py", "net.layers", "net/layers.py"),
+        ("net/model.py", "net", "net/__init__.py"),
+        ("train.py", "net.layers", "net/layers.py"),
+        # A library of the name of a file: only within a package is one word surely its own.
+        ("train.py", "transformers", None),
+        ("net/model.py", "transformers", None),
+        ("train.py", "logging.handlers", None),
+    ],
+)
+def test_a_package_around_the_whole_program_changes_no_import(importer: str, dotted: str, found: str | None) -> None:
+    files = ("net/__init__.py", "net/model.py", "net/layers.py", "train.py", "transformers.py", "logging/handlers.py")
+    program = build("__init__.py", *files)
+    target = program.find(module(program, importer), dotted)
+    assert (target.path if target is not None else None) == found
+
+
 def test_the_closest_of_two_projects_is_meant() -> None:
     program = build("a/utils.py", "a/train.py", "b/utils.py", "b/train.py")
     for folder in "ab":
