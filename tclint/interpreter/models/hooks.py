@@ -16,6 +16,8 @@ from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Object, Seq, Tensor, 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
 """The kind of a handle that belongs to a tensor which compiled code has made."""
+BACKWARD: Final = "module with a backward hook"
+"""The feature that a call of one shows, whoever registered the hook before the region is run."""
 _OF_TENSORS: Final = facts.methods("traces the function it is given")
 _KINDS: Final = {
     "before": facts.named("registers a hook before the forward"),
@@ -56,6 +58,9 @@ def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -
     if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
+    noted = isinstance(module, Object) and module.kind == "backward-hook"  # its call says so itself
+    if frame.region is not None and not noted and recordings.hooks(owner_of(module), "backward"):
+        frame.interp.emitter.feature(frame, node, BACKWARD)
     for hook in recordings.hooks(owner_of(module), "before"):
         hook.call(frame, node, [module, Seq("tuple", tuple(args))], {})
     for hook in recordings.hooks(owner_of(module), "after"):
