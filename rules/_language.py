@@ -55,6 +55,8 @@ def of_call(event: Call) -> str | None:
         return f"{event.method}() by the text of a tensor"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         return "builtin class with type arguments" if event.name.startswith("builtins.") else None
+    if isinstance(event.receiver, (Seq, Dict)) and event.method in _KEEPS and _is_of_class(event):
+        return f"change of a {event.name.partition('.')[0]} of a class"
     if _by_class(event):
         return f"method of {event.name.rpartition('.')[0]} by its class"
     if event.name == f"{_OPERATOR}.__call__":
@@ -65,6 +67,10 @@ def of_call(event: Call) -> str | None:
         return "dir() of an object" if isinstance(value, Instance) else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {ENUMERATION}"
+    if isinstance(event.receiver, Object):
+        named = f"{event.method}() of a {event.receiver.name}"
+        if named in features.table().features:
+            return named
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
@@ -104,6 +110,16 @@ def of_object(event: Call) -> str | None:
     if not walks(event):
         return None
     return "__iter__ by a builtin" if who == "an object" else f"walk by a builtin of {below}"
+
+
+_KEEPS: Final = facts.methods("writes a container")
+
+
+def _is_of_class(event: Call) -> bool:
+    """Whether a method is called of an attribute of a class of the program: `Log.items.append(…)`."""
+    function = event.node.func if isinstance(event.node, ast.Call) else None
+    place = function.value if isinstance(function, ast.Attribute) else None
+    return isinstance(place, ast.Attribute) and isinstance(event.ask.evaluate(place.value), ClassValue)
 
 
 _MAKES: Final = {"int": "conversion of", "float": "conversion of"}
@@ -156,8 +172,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         if isinstance(holder, ast.Name) and of_file(event, holder.id):
             return f"{event.method}() of a {event.receiver.kind} that is held"
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
-        if _is_held(event.node) or is_handed_in(value):
+        if _is_held(event, event.node) or is_handed_in(value):
             return "next() of a generator that is held"
+    if isinstance(value, Seq) and value.kind == "generator" and walks(event):
+        if _is_held(event, event.node) or is_handed_in(value):
+            return "walk by a builtin of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -208,10 +227,10 @@ def is_handed_in(value: Seq) -> bool:
     return value.length == "arg"
 
 
-def _is_held(node: ast.AST) -> bool:
-    """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
+def _is_held(event: Event, node: ast.AST) -> bool:
+    """Whether the first argument, or what a loop goes through, is an attribute or a name of the file: made in another frame."""
     given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", node)
-    return isinstance(given, ast.Attribute)
+    return isinstance(given, ast.Attribute) or isinstance(given, ast.Name) and of_file(event, given.id)
 
 
 def _made(event: Event, node: ast.expr) -> bool:
@@ -287,7 +306,7 @@ def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
-    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
+    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event, event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return of_class(event, value, "iter")
@@ -484,6 +503,16 @@ def of_exception(event: Call | Attribute | Format) -> str | None:
     if event.args and _is_exception(event.args[0]):
         return f"{event.method}() of an exception"
     return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None
+
+
+def of_attribute(event: Attribute) -> str | None:
+    """An attribute of an object of a class outside the program, which some releases know only where it was made here."""
+    if not isinstance(event.receiver, Object) or not isinstance(event.node, ast.Attribute):
+        return None
+    held = event.ask.is_held(event.node.value)
+    if held is None:
+        return None
+    return f"attribute of a {event.receiver.name} that is {'held' if held else 'made here'}"
 
 
 def _is_exception(value: Value) -> bool:
