@@ -17,6 +17,8 @@ from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
+    INPUT,
+    RAW,
     ClassValue,
     Const,
     Dict,
@@ -144,6 +146,10 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "to() of a module with another dtype" if other else None
     if event.name == "torch.nn.utils.clip_grad_norm_":
         return f"{event.name} of what has gradients"
+    if event.name == "torch.nn.Sequential":
+        return f"{event.name} that is made here" if event.receiver is None else None
+    if event.name == "torch.distributions.kl_divergence":
+        return f"{event.name} of distributions"
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
@@ -287,7 +293,9 @@ def of_write(event: Store) -> str | None:
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Object):
-        return f"write of an attribute of a {event.receiver.name}"
+        name = f"write of an attribute of a {event.receiver.name}"
+        made = f"{name} that is made here"
+        return made if made in features.table().features and _is_made_here(event) else name
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     tensor = tensor_of(event.receiver)
@@ -299,7 +307,15 @@ def of_write(event: Store) -> str | None:
         return "write of the gradient of a tensor"
     known = facts.at(facts.NEWEST)
     asked = known.attribute("tensor", event.name) or known.method("tensor", event.name)
-    return None if asked else "write of an attribute of a tensor"
+    comes_in = tensor.flags & (INPUT | RAW) == INPUT | RAW
+    return None if asked else f"write of an attribute of a tensor{' that comes in' if comes_in else ''}"
+
+
+def _is_made_here(event: Store) -> bool:
+    """Whether compiled code makes the object of which an attribute is written."""
+    targets = event.node.targets if isinstance(event.node, ast.Assign) else [getattr(event.node, "target", event.node)]
+    owners = [each.value for each in targets if isinstance(each, ast.Attribute)]
+    return bool(owners) and all(event.ask.is_made_here(owner) for owner in owners)
 
 
 def of_loop(event: Loop) -> str | None:
@@ -341,6 +357,8 @@ def of_key(event: Store | Subscript) -> str | None:
         read = event.index.origin.node if event.index.source == "data" else None
         listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
         return "number of a tensor as a key" if listed else None
+    if isinstance(event.index, Seq) and event.index.kind == "frozenset" and isinstance(event.receiver, Dict):
+        return "frozenset as a key"
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):
@@ -392,8 +410,21 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
             yield "class with type arguments"
     meta = _metaclass(event, event.function)
-    if meta is not None and has(event, Instance(meta.cls), "__call__"):
-        yield "__call__ of a metaclass"
+    makes = event.ask.method(meta.cls, "__call__") if meta is not None else None
+    if makes is not None and any(
+        isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
+    ):
+        yield "__call__ of a metaclass that writes to what it makes"
+
+
+def _is_written(node: ast.Attribute, function: Function) -> bool:
+    """Whether an attribute of something else than the first argument is written."""
+    own = function.node.args.args[:1]
+    return (
+        isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id not in {a.arg for a in own}
+    )
 
 
 def _overrides(event: Event, value: ClassValue, base: str) -> bool:
@@ -455,7 +486,7 @@ def _sort(value: Value) -> str:
     """What an argument is, as the features of `singledispatch` say it; nothing of a plain value. What nobody knows is taken
     for a tensor, at which the fewest releases break."""
     if isinstance(value, (Const, Scalar)):
-        return ""
+        return "a text" if value.python_type == "str" else ""
     if isinstance(value, Dict):
         return "a dict"
     if isinstance(value, Instance):

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Event, Operation
 from tclint.rules._language import ENUMERATION, as_key, has, is_enum, of_class, part_of_dict
 from tclint.torch_facts import features
-from tclint.values import ARRAY, NAMED, ClassValue, Const, Dict, External, Instance, Object, Scalar, Seq, Value, tensor_of
+from tclint.values import ARRAY, NAMED, ClassValue, Const, External, Instance, Object, Scalar, Seq, Value, tensor_of
 from tclint.values.operators import METHODS
 
 
@@ -19,10 +19,6 @@ def of_operation(event: Operation) -> str | None:
             return found
     if isinstance(event.node, (ast.BinOp, ast.Compare)) and (found := _of_view(event, event.node)):
         return found
-    if isinstance(event.left, Dict) and isinstance(event.node, (ast.BinOp, ast.AugAssign)):
-        tensors = any(isinstance(each, Dict) and tensor_of(each.element()) for each in (event.left, event.right))
-        how = "in place on a dict" if isinstance(event.node, ast.AugAssign) else "on dicts"
-        return f"operator {how} of tensors" if tensors else None
     method = METHODS.get(event.operator, "")
     written = isinstance(event.node, ast.AugAssign)
     sides = ((event.left, event.right, ("i", "") if written else ("",)), (event.right, event.left, ("r",)))

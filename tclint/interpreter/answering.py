@@ -43,7 +43,9 @@ def tell_deleted(frame: Frame, node: ast.stmt | ast.expr, place: ast.expr, owner
     if not any(name in each.assignments for each in frame.interp.classes.mro(owner.cls)):
         return
     read = f"{text(place)}.{name}"
-    later = (each for each in nodes(frame.function.node) if isinstance(each, ast.Attribute) and each.lineno > node.lineno)
+    later = (
+        each for each in nodes(frame.function.node) if isinstance(each, ast.Attribute) and each.lineno > node.lineno
+    )
     first = next((each for each in later if each.attr == name and text(each) == read), None)
     if first is not None and isinstance(first.ctx, ast.Load):
         frame.interp.emitter.feature(frame, first, "attribute of a class behind a deleted one")

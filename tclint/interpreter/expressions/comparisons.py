@@ -70,7 +70,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if operator in _ORDERINGS:
         if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
-        if frame.region is not None and isinstance(left, External):
+        # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
+        if frame.region is not None and isinstance(left, External) and not _is_part(node):
             frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")
         if operator in ("Eq", "NotEq") and _is_word_asked(left, right):
             return BOOL
@@ -101,6 +102,10 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(held := right.element(), Instance):
             _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _is_part(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Subscript)
 
 
 def _ask_equal(frame: Frame, node: ast.AST, held: Instance, wanted: Instance) -> None:

@@ -11,7 +11,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.handed_over import call_inside
 from tclint.torch_facts import facts
-from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Object, Seq, Tensor, Value
+from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Instance, Object, Seq, Tensor, Value
 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
@@ -58,8 +58,11 @@ def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -
     if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
-    noted = isinstance(module, Object) and module.kind == "backward-hook"  # its call says so itself
-    if frame.region is not None and not noted and recordings.hooks(owner_of(module), "backward"):
+    # The call of a layer says so itself; a container's is that of its parts.
+    noted = isinstance(module, Object) and module.kind == "backward-hook" and module.args is None
+    # Of a module of the program that is compiled itself Dynamo sees the forward alone; one of torch is wrapped as a whole.
+    itself = isinstance(module, Instance) and frame.call_node is node
+    if frame.region is not None and not noted and not itself and recordings.hooks(owner_of(module), "backward"):
         frame.interp.emitter.feature(frame, node, BACKWARD)
     for hook in recordings.hooks(owner_of(module), "before"):
         hook.call(frame, node, [module, Seq("tuple", tuple(args))], {})
