@@ -148,8 +148,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return f"{event.name} of what has gradients"
     if event.name == "torch.nn.Sequential":
         return f"{event.name} that is made here" if event.receiver is None else None
-    if event.name == "torch.distributions.kl_divergence":
-        return f"{event.name} of distributions"
+    if event.method == "kl_divergence":
+        return "torch.distributions.kl_divergence of distributions"
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
@@ -350,7 +350,9 @@ def of_key(event: Store | Subscript) -> str | None:
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
     if isinstance(event.receiver, Object):
-        return f"item of a {event.receiver.name}"
+        written = f"write of an item of a {event.receiver.name}"
+        known = isinstance(event, Store) and written in features.table().features
+        return written if known else f"item of a {event.receiver.name}"
     if isinstance(event.receiver, Instance):
         return _of_item(event)
     if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
@@ -449,6 +451,8 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
         value = event.ask.evaluate(node)
         if isinstance(value, External) and function.cls is not None:
             yield f"method under {value.name}"
+        if isinstance(value, Object) and value.name == "contextlib.contextmanager":
+            yield "function under a @contextmanager"
         if isinstance(value, External):
             yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):

@@ -389,7 +389,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if value.truth() is False and exceptions.caught(frame):
+    if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
         frame.interp.emitter.feature(frame, node, "assert that fails")
         frame.dead = True
 
