@@ -148,8 +148,6 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return f"{event.name} of what has gradients"
     if event.name == "torch.nn.Sequential":
         return f"{event.name} that is made here" if event.receiver is None else None
-    if event.method == "kl_divergence":
-        return "torch.distributions.kl_divergence of distributions"
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
