@@ -17,6 +17,8 @@ from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
     ENUM,
+    INPUT,
+    RAW,
     ClassValue,
     Const,
     Dict,
@@ -55,6 +57,8 @@ def of_call(event: Call) -> str | None:
         return f"{event.method}() by the text of a tensor"
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         return "builtin class with type arguments" if event.name.startswith("builtins.") else None
+    if isinstance(event.receiver, (Seq, Dict)) and event.method in _KEEPS and _is_of_class(event):
+        return f"change of a {event.name.partition('.')[0]} of a class"
     if _by_class(event):
         return f"method of {event.name.rpartition('.')[0]} by its class"
     if event.name == f"{_OPERATOR}.__call__":
@@ -65,6 +69,10 @@ def of_call(event: Call) -> str | None:
         return "dir() of an object" if isinstance(value, Instance) else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
         return f"method of an {ENUMERATION}"
+    if isinstance(event.receiver, Object):
+        named = f"{event.method}() of a {event.receiver.name}"
+        if named in features.table().features:
+            return named
     if isinstance(event.node, ast.Call) and event.method == "__call__" and not _makes_what_is_called(event, event.node):
         return f"call of a {event.name.removesuffix('.__call__')} that was made outside"
     if event.name == "dataclasses.replace" and isinstance(event.node, ast.Call) and event.node.args:
@@ -106,6 +114,16 @@ def of_object(event: Call) -> str | None:
     return "__iter__ by a builtin" if who == "an object" else f"walk by a builtin of {below}"
 
 
+_KEEPS: Final = facts.methods("writes a container")
+
+
+def _is_of_class(event: Call) -> bool:
+    """Whether a method is called of an attribute of a class of the program: `Log.items.append(…)`."""
+    function = event.node.func if isinstance(event.node, ast.Call) else None
+    place = function.value if isinstance(function, ast.Attribute) else None
+    return isinstance(place, ast.Attribute) and isinstance(event.ask.evaluate(place.value), ClassValue)
+
+
 _MAKES: Final = {"int": "conversion of", "float": "conversion of"}
 
 
@@ -128,6 +146,8 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return "to() of a module with another dtype" if other else None
     if event.name == "torch.nn.utils.clip_grad_norm_":
         return f"{event.name} of what has gradients"
+    if event.name == "torch.nn.Sequential":
+        return f"{event.name} that is made here" if event.receiver is None else None
     if event.name == "torch.nested.nested_tensor":
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
@@ -156,8 +176,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         if isinstance(holder, ast.Name) and of_file(event, holder.id):
             return f"{event.method}() of a {event.receiver.kind} that is held"
     if event.name == "builtins.next" and isinstance(value, Seq) and value.kind == "generator":
-        if _is_held(event.node) or is_handed_in(value):
+        if _is_held(event, event.node) or is_handed_in(value):
             return "next() of a generator that is held"
+    if isinstance(value, Seq) and value.kind == "generator" and walks(event):
+        if _is_held(event, event.node) or is_handed_in(value):
+            return "walk by a builtin of a generator that is held"
     if event.name == "builtins.next" and many == 2:
         return "next() with a default"
     if event.name == "builtins.zip" and _of_endless(event):
@@ -208,10 +231,10 @@ def is_handed_in(value: Seq) -> bool:
     return value.length == "arg"
 
 
-def _is_held(node: ast.AST) -> bool:
-    """Whether the first argument, or what a loop goes through, is an attribute: made in another frame."""
+def _is_held(event: Event, node: ast.AST) -> bool:
+    """Whether the first argument, or what a loop goes through, is an attribute or a name of the file: made in another frame."""
     given = node.args[0] if isinstance(node, ast.Call) and node.args else getattr(node, "iter", node)
-    return isinstance(given, ast.Attribute)
+    return isinstance(given, ast.Attribute) or isinstance(given, ast.Name) and of_file(event, given.id)
 
 
 def _made(event: Event, node: ast.expr) -> bool:
@@ -268,7 +291,9 @@ def of_write(event: Store) -> str | None:
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Object):
-        return f"write of an attribute of a {event.receiver.name}"
+        name = f"write of an attribute of a {event.receiver.name}"
+        made = f"{name} that is made here"
+        return made if made in features.table().features and _is_made_here(event) else name
     if event.target == "attribute" and isinstance(event.receiver, Instance) and isinstance(event.value, Scalar):
         return "text of a tensor that is kept" if _is_text_of_tensor(event.value) else None
     tensor = tensor_of(event.receiver)
@@ -280,14 +305,22 @@ def of_write(event: Store) -> str | None:
         return "write of the gradient of a tensor"
     known = facts.at(facts.NEWEST)
     asked = known.attribute("tensor", event.name) or known.method("tensor", event.name)
-    return None if asked else "write of an attribute of a tensor"
+    comes_in = tensor.flags & (INPUT | RAW) == INPUT | RAW
+    return None if asked else f"write of an attribute of a tensor{' that comes in' if comes_in else ''}"
+
+
+def _is_made_here(event: Store) -> bool:
+    """Whether compiled code makes the object of which an attribute is written."""
+    targets = event.node.targets if isinstance(event.node, ast.Assign) else [getattr(event.node, "target", event.node)]
+    owners = [each.value for each in targets if isinstance(each, ast.Attribute)]
+    return bool(owners) and all(event.ask.is_made_here(owner) for owner in owners)
 
 
 def of_loop(event: Loop) -> str | None:
     value = event.iterable
     if isinstance(value, Object):
         return f"loop over a {value.name}"
-    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event.node) or is_handed_in(value)):
+    if isinstance(value, Seq) and value.kind == "generator" and (_is_held(event, event.node) or is_handed_in(value)):
         return "loop over a generator that is held"
     if isinstance(value, ClassValue):
         return of_class(event, value, "iter")
@@ -315,13 +348,17 @@ def of_key(event: Store | Subscript) -> str | None:
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
     if isinstance(event.receiver, Object):
-        return f"item of a {event.receiver.name}"
+        written = f"write of an item of a {event.receiver.name}"
+        known = isinstance(event, Store) and written in features.table().features
+        return written if known else f"item of a {event.receiver.name}"
     if isinstance(event.receiver, Instance):
         return _of_item(event)
     if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
         read = event.index.origin.node if event.index.source == "data" else None
         listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
         return "number of a tensor as a key" if listed else None
+    if isinstance(event.index, Seq) and event.index.kind == "frozenset" and isinstance(event.receiver, Dict):
+        return "frozenset as a key"
     if not isinstance(event.index, Instance):
         return None
     if isinstance(event.receiver, Seq):
@@ -373,8 +410,21 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
             yield "class with type arguments"
     meta = _metaclass(event, event.function)
-    if meta is not None and has(event, Instance(meta.cls), "__call__"):
-        yield "__call__ of a metaclass"
+    makes = event.ask.method(meta.cls, "__call__") if meta is not None else None
+    if makes is not None and any(
+        isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
+    ):
+        yield "__call__ of a metaclass that writes to what it makes"
+
+
+def _is_written(node: ast.Attribute, function: Function) -> bool:
+    """Whether an attribute of something else than the first argument is written."""
+    own = function.node.args.args[:1]
+    return (
+        isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id not in {a.arg for a in own}
+    )
 
 
 def _overrides(event: Event, value: ClassValue, base: str) -> bool:
@@ -399,6 +449,8 @@ def of_decorators(event: ProgramCall, function: Function) -> Iterator[str]:
         value = event.ask.evaluate(node)
         if isinstance(value, External) and function.cls is not None:
             yield f"method under {value.name}"
+        if isinstance(value, Object) and value.name == "contextlib.contextmanager":
+            yield "function under a @contextmanager"
         if isinstance(value, External):
             yield from _of_decorated(event, value.name)
         elif isinstance(value, ClassValue):
@@ -436,7 +488,7 @@ def _sort(value: Value) -> str:
     """What an argument is, as the features of `singledispatch` say it; nothing of a plain value. What nobody knows is taken
     for a tensor, at which the fewest releases break."""
     if isinstance(value, (Const, Scalar)):
-        return ""
+        return "a text" if value.python_type == "str" else ""
     if isinstance(value, Dict):
         return "a dict"
     if isinstance(value, Instance):
@@ -484,6 +536,16 @@ def of_exception(event: Call | Attribute | Format) -> str | None:
     if event.args and _is_exception(event.args[0]):
         return f"{event.method}() of an exception"
     return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None
+
+
+def of_attribute(event: Attribute) -> str | None:
+    """An attribute of an object of a class outside the program, which some releases know only where it was made here."""
+    if not isinstance(event.receiver, Object) or not isinstance(event.node, ast.Attribute):
+        return None
+    held = event.ask.is_held(event.node.value)
+    if held is None:
+        return None
+    return f"attribute of a {event.receiver.name} that is {'held' if held else 'made here'}"
 
 
 def _is_exception(value: Value) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Event, Operation
 from tclint.rules._language import ENUMERATION, as_key, has, is_enum, of_class, part_of_dict
 from tclint.torch_facts import features
-from tclint.values import ARRAY, NAMED, ClassValue, Const, External, Instance, Object, Scalar, Value, tensor_of
+from tclint.values import ARRAY, NAMED, ClassValue, Const, External, Instance, Object, Scalar, Seq, Value, tensor_of
 from tclint.values.operators import METHODS
 
 
@@ -33,6 +33,8 @@ def of_operation(event: Operation) -> str | None:
                 return "comparison by functools.total_ordering"
             if isinstance(other, Instance) and has(event, other, f"__{_MIRRORED.get(event.operator)}__"):
                 return "order of two objects by the other's method"
+    if event.operator == "key" and isinstance(event.left, Seq) and event.left.kind == "frozenset":
+        return "frozenset as a key"
     if event.operator in ("key", "member") and isinstance(event.left, Instance):
         return as_key(event, event.left)
     if event.operator in ("In", "NotIn") and event.right.python_type == "int":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Assert, Branch, Call, Event, Operation
 from tclint.fixes.recipes import display
@@ -16,9 +17,13 @@ from tclint.rules._truths import contains_fix, without_bool
 from tclint.rules._unbacked import is_size_of_found
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
+from tclint.torch_facts import features
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
 from tclint.values.scalar import is_drawn
+
+_COUNT: Final = "count"
+_FIRST: Final = "member of a list whose first is the very tensor"
 
 
 class DataDependentBranch(Rule):
@@ -129,7 +134,8 @@ class DataDependentBranch(Rule):
         if left is not None and isinstance(event.right, Seq) and event.right.kind not in ("set", "frozenset"):
             if event.right.element().python_type == "str":
                 return  # no tensor equals a word: nothing looks at its values
-            yield self._finding(event, left, "`in` compares a tensor with each element")
+            if not self._is_found(event.right, event.left):
+                yield self._finding(event, left, "`in` compares a tensor with each element")
         elif right is not None:
             if event.left.python_type == "str" or (right.flags & INPUT and not _may_be_number(event.left)):
                 return  # what is asked for a key is a dict, whatever else says that it is a tensor: that raises
@@ -157,10 +163,19 @@ class DataDependentBranch(Rule):
         if not isinstance(values, Seq) or "key" in event.keywords:
             return
         element = _compared(values.element())
+        if event.method == _COUNT and features.broken(f"{_COUNT}() of a list of tensors", self.release) is None:
+            return
+        if event.args and event.receiver is values and event.method != _COUNT and self._is_found(values, event.args[0]):
+            return
         if element is not None and (
             event.name in ("builtins.sorted", "list.sort") or spoken_of(event.args[0] if event.args else values)
         ):
             yield self._finding(event, element, f"`{event.method}` compares tensors")
+
+    def _is_found(self, values: Seq, wanted: Value) -> bool:
+        """Whether a search ends at the first of the values, which is the one that is looked for, on a release that sees it."""
+        first = values.items[0] if values.items else None
+        return first is wanted and features.broken(_FIRST, self.release) is None
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if isinstance(event, Operation):

@@ -11,6 +11,8 @@ from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.torch_facts import features
+from tclint.values import Object
 
 _READS_NUMBER: Final = "GB0033"
 
@@ -47,6 +49,10 @@ class PythonRandom(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
+        owner = event.receiver.name if isinstance(event.receiver, Object) else ""
+        asked = f"{event.method}() of a {owner}"
+        if asked in features.table().features and features.broken(asked, self.release) is None:
+            return  # drawn in the graph: a branch on the number is told where it stands
         verdict = self.verdict(event)
         seeded_by_keyword = name == "random.Random" and event.keywords
         if verdict is None or verdict.breaks == "never" and not seeded_by_keyword:

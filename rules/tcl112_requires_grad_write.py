@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Enter, Event, GraphBreak, Store
+from tclint.events import Attribute, Call, Enter, Event, Feature, GraphBreak, Store
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.fixes.switches import switch_on
@@ -34,6 +34,7 @@ _PRICE: Final = (
     "the switch holds for everything that the process compiles; wrong where the gradient of something that comes into the "
     "compiled function is asked for and only there becomes a leaf"
 )
+_HOOKED: Final = "module with a backward hook"
 _FREEZES: Final = re.compile(rb"requires_grad(_\(| *=)\s*(requires_grad *=)?\s*(?!True\b|\))")
 """A gradient that is switched off, or by what nobody knows."""
 _MEASURED: Final = {"requires_grad_": "GB0125", "retain_grad": "GB0108"}
@@ -121,6 +122,10 @@ class RequiresGradWrite(Rule):
         if event.name == "grad_fn" and isinstance(event.receiver, Tensor) and not event.receiver.flags & INPUT:
             yield self._finding(event, "`grad_fn` is read", event.receiver)
 
+    def on_feature(self, event: Feature) -> Iterator[Finding]:
+        if event.name == _HOOKED:
+            yield self._finding(event, f"a {_HOOKED} is called", None)
+
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         if name == "Tensor.requires_grad_":
@@ -163,7 +168,7 @@ class RequiresGradWrite(Rule):
                 and isinstance(event.receiver, Object)
                 and event.receiver.kind == "backward-hook"
             ):
-                yield self._finding(event, "a module with a backward hook is called", None)
+                yield self._finding(event, f"a {_HOOKED} is called", None)
         elif name.startswith("torch.nn.") and event.method == "Parameter":
             verdict = self.verdict(event)
             if verdict is not None and verdict.breaks == "never":
@@ -222,7 +227,9 @@ class RequiresGradWrite(Rule):
             "move it to the caller", "autograd state is set before the region is entered, or after it returns"
         )
 
-    def _finding(self, event: Store | Attribute | Call, what: str, tensor: Tensor | None, id_: str = "") -> Finding:
+    def _finding(
+        self, event: Store | Attribute | Call | Feature, what: str, tensor: Tensor | None, id_: str = ""
+    ) -> Finding:
         measured = id_ or (_MEASURED.get(event.method, "") if isinstance(event, Call) else "")
         if isinstance(event, Call) and event.receiver is None and self._makes_parameters(event):
             measured = _PARAMETER

@@ -164,7 +164,7 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        yield from self._of_language(event, _language.of_exception(event))
+        yield from self._of_language(event, _language.of_exception(event) or _language.of_attribute(event))
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):

@@ -8,8 +8,8 @@ from typing import Final
 from tclint.events import Attribute, Call, Operation, SparseUse
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.torch_facts import calls, facts
-from tclint.values import SPARSE, External, Tensor, Value
+from tclint.torch_facts import calls, facts, features
+from tclint.values import INPUT, PARAMETER, SPARSE, External, Tensor, Value
 
 _MAKERS: Final = (*facts.named("makes a sparse or nested tensor"), *facts.named("is a type of sparse tensors"))
 # What is heard where one comes into a graph.
@@ -61,7 +61,7 @@ class SparseOrNested(Rule):
         line = getattr(event.node, "lineno", 0)
         used = next((v for v in values if isinstance(v, Tensor) and v.flags & SPARSE and v.origin.line != line), None)
         made = calls.verdict("Tensor.to_sparse", self.release)
-        if used is None or made is not None and made.breaks == "never":
+        if used is None or made is not None and made.breaks == "never" and not self._is_refused(used):
             return  # the last for a release that keeps sparse tensors in its graphs
         function = event.enclosing
         place = (event.module.path, function.qualname if function is not None else "")
@@ -76,6 +76,11 @@ class SparseOrNested(Rule):
             graph_breaks=self.ids(_GIVEN),
             help="keep it outside the compiled region, or make it dense before",
         )
+
+    def _is_refused(self, tensor: Tensor) -> bool:
+        """Whether a tensor comes from outside, and the release takes in none that is sparse."""
+        outside = tensor.flags & (INPUT | PARAMETER)
+        return bool(outside) and features.broken("sparse tensor that comes in", self.release) is not None
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name not in _MAKERS:

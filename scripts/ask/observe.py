@@ -280,6 +280,7 @@ class Heard:
 def compiled(sources: list[str], space: dict[str, Any], ear: Ear, full: bool = False) -> Heard:
     """How Dynamo fares with all sources in one function, up to the first break."""
     torch._dynamo.reset()
+    re.purge()  # a program's first call has no pattern in the cache yet, and that one is traced
     ear.heard.clear()
     backend = Counter()
     found = Heard()

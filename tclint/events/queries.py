@@ -234,6 +234,10 @@ class Queries:
         """Which object below a class outside the program answers for an expression, where it has none of the methods."""
         return asked.below(self._frame, value, node, *methods)
 
+    def is_held(self, node: ast.AST) -> bool | None:
+        """Whether what an expression names was made before the region is entered; None where that is not to be seen."""
+        return asked.is_held(self._frame, node)
+
     def is_made_here(self, node: ast.AST) -> bool:
         """Whether compiled code makes what an expression names, and nobody hands it in."""
         return asked.is_held(self._frame, node) is False

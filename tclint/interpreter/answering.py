@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from tclint.events import asked
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
+from tclint.sources.tree import nodes, text
 from tclint.values import Instance, Value
 
 
@@ -33,6 +34,21 @@ def tell_super(frame: Frame, node: ast.AST, instance: Value, name: str) -> None:
     for own in (*arguments.posonlyargs, *arguments.args)[:1] if arguments is not None else ():
         if who := asked.below(frame, instance, ast.Name(own.arg)):
             frame.interp.emitter.feature(frame, node, f"super().{name}() of {who}")
+
+
+def tell_deleted(frame: Frame, node: ast.stmt | ast.expr, place: ast.expr, owner: Value, name: str) -> None:
+    """An attribute of an object is deleted: whoever reads it after that gets the one of its class, where that has one."""
+    if frame.region is None or frame.function is None or not isinstance(owner, Instance):
+        return
+    if not any(name in each.assignments for each in frame.interp.classes.mro(owner.cls)):
+        return
+    read = f"{text(place)}.{name}"
+    later = (
+        each for each in nodes(frame.function.node) if isinstance(each, ast.Attribute) and each.lineno > node.lineno
+    )
+    first = next((each for each in later if each.attr == name and text(each) == read), None)
+    if first is not None and isinstance(first.ctx, ast.Load):
+        frame.interp.emitter.feature(frame, first, "attribute of a class behind a deleted one")
 
 
 def tell_getattribute(frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:

@@ -71,6 +71,13 @@ def _frames(frame: Frame) -> Iterator[Frame]:
         current = current.parent
 
 
+def swallows(frame: Frame, context: Instance) -> bool:
+    """Whether the `__exit__` of a context may say that an exception ends there."""
+    leaves = frame.interp.classes.find_method(context.cls, "__exit__")
+    given = (each.value for each in nodes(leaves.node) if isinstance(each, ast.Return)) if leaves is not None else ()
+    return any(value is not None and getattr(value, "value", True) not in (None, False) for value in given)
+
+
 def fails(frame: Frame, node: ast.AST, feature: str) -> None:
     """Something that surely fails here, by its name in the facts: told where a `try` is around it."""
     if frame.region is not None and caught(frame):

@@ -61,6 +61,8 @@ class Recordings:
         self._dropped: Deed | None = None
         self._hooks: dict[Hashable, dict[ast.AST, Value]] = {}
         """By module and when they run, the hooks that it has, by the calls that register them."""
+        self._lasting: dict[Hashable, dict[ast.AST, Value]] = {}
+        """Those of them that a file registers while it is imported: they are there for whoever is entered after that."""
         self._set_up = False
         """Whether a library may have made its handles: something was called that does, or that nobody knows."""
         self._log: list[Deed] = []
@@ -72,7 +74,7 @@ class Recordings:
         self._changed.clear()
         self._modes.clear()
         self._open.clear()
-        self._hooks.clear()
+        self._hooks = {module: dict(hooks) for module, hooks in self._lasting.items()}
         self._captured.clear()
         self._known_before = len(self._ever_read) + len(self._ever_ran)
         self._dropped = self._scheduled = None
@@ -223,11 +225,14 @@ class Recordings:
 
     def _hook(self, deed: Deed) -> None:
         self._hooks.setdefault(deed.of, {})[deed.node] = deed.value
+        if deed.frame.function is None:
+            self._lasting.setdefault(deed.of, {})[deed.node] = deed.value
 
     def _unhook(self, deed: Deed) -> None:
-        for module, hooks in list(self._hooks.items()):
-            if hooks.pop(deed.of, None) is not None and not hooks:  # type: ignore[call-overload]
-                del self._hooks[module]
+        for registered in (self._hooks, self._lasting) if deed.frame.function is None else (self._hooks,):
+            for module, hooks in list(registered.items()):
+                if hooks.pop(deed.of, None) is not None and not hooks:  # type: ignore[call-overload]
+                    del registered[module]
 
     def _fork(self, deed: Deed) -> None:
         for recorded in self._capturing():

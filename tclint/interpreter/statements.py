@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tclint import events
-from tclint.interpreter import captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
+from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -263,14 +263,22 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         streams.enter(frame, item.context_expr, item.context_expr)
     eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
-    frame.blocks.append("with")
+    swallows = frame.region is not None and any(exceptions.swallows(frame, each) for each in own)
+    blocks = ["try", "with"] if swallows else ["with"]
+    frame.blocks += blocks
     frame.held += held
+    returned = len(frame.returns)
     if body is not None:
         body()
     else:
         run_block(frame, node.body)
     frame.held -= held
-    frame.blocks.pop()
+    del frame.blocks[-len(blocks) :]
+    raised = frame.region is not None and own and _ends_in_raise(node) and frame.dead and len(frame.returns) == returned
+    if raised and not frame.maybe and (swallows or exceptions.caught(frame)):
+        told = "swallows an exception" if swallows else "an exception leaves"
+        frame.interp.emitter.feature(frame, items[0].context_expr, f"with that {told}")
+        frame.dead = not swallows
     frame.interp.graph_memory.paused -= eager
     frame.capturing = capturing
     for graph in graphs:
@@ -279,6 +287,10 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
     for entered_last in reversed(own):
         entered_last.call_method(frame, node, "__exit__", [NONE, NONE, NONE], {})
     frame.grad, frame.modes = grad, entered
+
+
+def _ends_in_raise(node: ast.With) -> bool:
+    return isinstance(node.body[-1], ast.Raise)
 
 
 def _try(frame: Frame, node: ast.Try) -> None:
@@ -377,7 +389,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if value.truth() is False and exceptions.caught(frame):
+    if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
         frame.interp.emitter.feature(frame, node, "assert that fails")
         frame.dead = True
 
@@ -388,6 +400,9 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
             frame.env.pop(target.id, None)
             if target.id in frame.globals:
                 frame.interp.emitter.feature(frame, node, "del of a global")
+        elif isinstance(target, ast.Attribute):
+            owner = expressions.evaluate(frame, target.value)
+            answering.tell_deleted(frame, node, target.value, owner, target.attr)
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)

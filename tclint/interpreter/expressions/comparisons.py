@@ -8,6 +8,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
+from tclint.torch_facts import facts
 from tclint.values import (
     BOOL,
     FALSE,
@@ -30,6 +31,7 @@ from tclint.values.scalar import ADDRESSES, ENVIRONMENT
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
+_VIEWS: Final = facts.named("gives a view of a dict")
 
 
 def _compare(frame: Frame, node: ast.Compare) -> Value:
@@ -70,7 +72,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if operator in _ORDERINGS:
         if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
-        if frame.region is not None and isinstance(left, External):
+        # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
+        if frame.region is not None and isinstance(left, External) and not _is_part(node):
             frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")
         if operator in ("Eq", "NotEq") and _is_word_asked(left, right):
             return BOOL
@@ -91,6 +94,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         return Scalar("bool", ENVIRONMENT, frame.origin(node))
     found = right.has(left)
     if found is not None:
+        if frame.region is not None and (part := _view(node)):  # Dynamo walks it, however well it is known
+            frame.interp.emitter.feature(frame, node, f"member of the {part} of a dict")
         return TRUE if found is (operator == "In") else FALSE
     frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
     if isinstance(right, Instance) and frame.interp.classes.find_method(right.cls, "__contains__") is not None:
@@ -101,6 +106,17 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(held := right.element(), Instance):
             _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _view(node: ast.AST) -> str:
+    """`values` where what is asked is `d.values()`."""
+    asked_of = node.comparators[0] if isinstance(node, ast.Compare) else None
+    func = asked_of.func if isinstance(asked_of, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) and func.attr in _VIEWS else ""
+
+
+def _is_part(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and isinstance(node.left, ast.Subscript)
 
 
 def _ask_equal(frame: Frame, node: ast.AST, held: Instance, wanted: Instance) -> None:

@@ -10,7 +10,7 @@ from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import negate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import operands_read
-from tclint.values import Const, Value
+from tclint.values import Const, Dict, Value, tensor_of
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
 
@@ -48,6 +48,8 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
             and (is_text_of_tensor(value) or is_text_of_tensor(right))
         ):
             frame.interp.emitter.feature(frame, link, "text of a tensor that is joined")
+        if type(link.op) is ast.BitOr and type(value) is Dict and tensor_of(value.element()) is not None:
+            frame.interp.emitter.feature(frame, link, "| of a dict with tensors")
         value = binary(frame, link, type(link.op).__name__, value, right)
     return value
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import bindings
+from tclint.interpreter import answering, bindings
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import failing, sort_keys
 from tclint.interpreter.models.folding import fold
@@ -415,6 +415,17 @@ def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     return NONE
 
 
+def _delattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    place = node.args[0] if isinstance(node, ast.Call) and len(node.args) == len(args) == 2 else None
+    if place is not None and isinstance(node, ast.Call) and isinstance(args[1], Const):
+        answering.tell_deleted(frame, node, place, args[0], str(args[1].value))
+    return NONE
+
+
+def _bytearray(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Object("bytearray", frame.origin(node))
+
+
 _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] = {
     "len": _len,
     "range": _range,
@@ -452,6 +463,8 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "print": _none,
     "open": _file,
     "setattr": _setattr,
+    "delattr": _delattr,
+    "bytearray": _bytearray,
     "id": identity,
     "slice": _slice,
     "divmod": divided,

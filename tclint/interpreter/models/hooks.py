@@ -11,11 +11,13 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.handed_over import call_inside
 from tclint.torch_facts import facts
-from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Object, Seq, Tensor, Value
+from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Instance, Object, Seq, Tensor, Value
 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
 """The kind of a handle that belongs to a tensor which compiled code has made."""
+BACKWARD: Final = "module with a backward hook"
+"""The feature that a call of one shows, whoever registered the hook before the region is run."""
 _OF_TENSORS: Final = facts.methods("traces the function it is given")
 _KINDS: Final = {
     "before": facts.named("registers a hook before the forward"),
@@ -56,6 +58,12 @@ def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -
     if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
+    # The call of a layer says so itself; a container's is that of its parts.
+    noted = isinstance(module, Object) and module.kind == "backward-hook" and module.args is None
+    # Of a module of the program that is compiled itself Dynamo sees the forward alone; one of torch is wrapped as a whole.
+    itself = isinstance(module, Instance) and frame.call_node is node
+    if frame.region is not None and not noted and not itself and recordings.hooks(owner_of(module), "backward"):
+        frame.interp.emitter.feature(frame, node, BACKWARD)
     for hook in recordings.hooks(owner_of(module), "before"):
         hook.call(frame, node, [module, Seq("tuple", tuple(args))], {})
     for hook in recordings.hooks(owner_of(module), "after"):

@@ -201,7 +201,9 @@ def _method(
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
         return result
-    if shared and name not in facts.named("registers a backward hook"):
+    if handle is not UNKNOWN and name in facts.named("registers a backward hook"):
+        _note_backward_hook(frame, node, receiver)
+    if shared or handle is not UNKNOWN:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, handle)
         return handle
     return None

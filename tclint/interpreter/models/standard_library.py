@@ -373,6 +373,14 @@ def _traceback(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     return measured(frame, name, None, args, keywords, frame.origin(node))
 
 
+def _asked(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """An object of a class of Python's own, where every release that was asked gave one."""
+    if is_class(name):
+        return instance(frame, node, name, args, keywords, open_ended)
+    given = measured(frame, name, None, args, keywords, frame.origin(node))
+    return given if isinstance(given, Object) else UNKNOWN
+
+
 _STEEP: Final = frozenset(each.__name__ for each in (math.factorial, math.comb, math.perm, math.prod))
 """What grows so fast that only small numbers are computed with."""
 
@@ -418,6 +426,7 @@ library(["traceback"], _traceback)
 # Whatever these make is an object with a state of its own.
 library(["threading", "queue", "array", "decimal", "contextvars", "datetime"], instance)
 library(["concurrent"], instance)
+library(["weakref"], _asked)
 
 
 def _stack_method(
