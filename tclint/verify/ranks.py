@@ -23,9 +23,7 @@ def by_rank(heard: Heard) -> dict[int, Heard]:
     ranks = sorted({rank for run in heard.runs if (rank := rank_of(run.label)) is not None})
     if len(ranks) < 2:
         return {}
-    return {
-        rank: replace(heard, runs=tuple(run for run in heard.runs if rank_of(run.label) == rank)) for rank in ranks
-    }
+    return {rank: replace(heard, runs=tuple(run for run in heard.runs if rank_of(run.label) == rank)) for rank in ranks}
 
 
 def words(ranks: Iterable[int], everyone: Sequence[int]) -> str:

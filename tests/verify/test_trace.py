@@ -125,7 +125,7 @@ def test_ranks_of_one_job_are_one_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "ranks, everyone, said",
+    ("ranks", "everyone", "said"),
     [((0, 1, 2), 3, "on all 3 ranks"), ((2,), 8, "on rank 2 of 8"), ((0, 1, 2, 5), 8, "on ranks 0-2, 5 of 8")],
 )
 def test_ranks_in_words(ranks: tuple[int, ...], everyone: int, said: str) -> None:
