@@ -13,7 +13,7 @@ from typing import Any
 
 from tclint.verify.heard import Heard
 from tclint.verify.job import Job
-from tclint.verify.process import Limits, run_job, unfit
+from tclint.verify.process import Limits, run_job, start_server
 
 _LOOK: float = 0.2
 """Seconds between two looks for answers and for new jobs."""
@@ -37,7 +37,7 @@ def run_remote(job: Job, limits: Limits) -> Heard | Unfit:
 
     if not os.path.exists(limits.python):
         limits = replace(limits, python=sys.executable)
-    if why := unfit(limits):
+    if why := start_server(limits):
         return Unfit(ray.get_runtime_context().get_node_id(), why)
     return run_job(job, limits)
 

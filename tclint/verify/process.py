@@ -476,19 +476,13 @@ def _server(limits: Limits) -> Server:
         return server
 
 
-def unfit(limits: Limits) -> str:
-    """Why this machine cannot run targets; empty where it can. What it starts, the next job uses."""
+def start_server(limits: Limits) -> str:
+    """Start a server before anybody asks it: why it could not be started, which who asks later hears too; empty where it was."""
     try:
         _server(limits)
     except ServerFailed as failed:
         return f"torch cannot be imported by {limits.python}: {failed}"
     return ""
-
-
-def start_server(limits: Limits) -> None:
-    """Start a server before anybody asks it: who does so later hears why it could not be started."""
-    with contextlib.suppress(ServerFailed):
-        _server(limits)
 
 
 def stop_servers() -> None:
