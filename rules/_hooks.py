@@ -13,6 +13,7 @@ from tclint.values import INPUT, PARAMETER, FunctionValue, Object, Seq, Value, t
 
 _HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 _HOOK: Final = "hook of a tensor"
+_OF_INPUT: Final = "hook of what comes in"
 _REGISTERS: Final = "Tensor.register_hook"
 _LAYOUT: Final = facts.methods("asks how a tensor lies in memory")
 _KEEPS: Final = facts.methods("writes a container")
@@ -27,8 +28,8 @@ def of_call(event: Call) -> str | None:
 
 def _of_handle(event: Call, handle: Object) -> str | None:
     """A method of a handle, in a function that is compiled."""
-    if event.ask.runs_eagerly():
-        return None
+    if event.ask.runs_eagerly() or handle.kind == _OF_INPUT:
+        return None  # the hook of an argument or a parameter is put on and taken off behind the graph
     if handle.kind != _HOOK:
         return f"method of a {_HANDLE} that is held"
     # Behind a break the function is eager: a handle that is alive there cannot be made again.
@@ -52,7 +53,7 @@ def _of_hook(hook: Value) -> str | None:
 def of_store(event: Store) -> str | None:
     """A handle that is kept in a global."""
     made = getattr(event.node, "value", None)
-    return f"{_HOOK} in a global" if event.target == "global" and _registers(event, made) else None
+    return f"{_HOOK} in a global" if event.target == "global" and _registers(event, made, of_inputs=True) else None
 
 
 def of_return(event: Return) -> Iterator[str]:
@@ -64,14 +65,14 @@ def of_return(event: Return) -> Iterator[str]:
         yield f"handle of the {_HOOK} that is kept"
 
 
-def _registers(event: Event, node: ast.expr | None) -> bool:
-    """Whether an expression registers the hook of a tensor that the function computes."""
+def _registers(event: Event, node: ast.expr | None, of_inputs: bool = False) -> bool:
+    """Whether an expression registers the hook of a tensor that the function computes, or of any."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if f"Tensor.{node.func.attr}" != _REGISTERS:
         return False
     tensor = tensor_of(event.ask.evaluate(node.func.value))
-    return tensor is not None and not tensor.flags & (INPUT | PARAMETER)
+    return tensor is not None and (of_inputs or not tensor.flags & (INPUT | PARAMETER))
 
 
 def _kept(function: Function) -> tuple[ast.expr, ...]:

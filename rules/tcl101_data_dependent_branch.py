@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import Assert, Branch, Call, Event, Operation
+from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import fix_branch
@@ -79,7 +80,7 @@ class DataDependentBranch(Rule):
             tensor, it = Tensor(PROVEN, origin=event.test.origin), DRAWN_NUMBER
             self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
-            tensor = Tensor(PROVEN, origin=event.test.origin)
+            tensor, it = Tensor(PROVEN, origin=event.test.origin), "a number of a tensor that stays in the graph"
             if not isinstance(event.node, ast.Compare):
                 yield self._refused(event, tensor)
                 return
@@ -197,7 +198,7 @@ class DataDependentBranch(Rule):
             event,
             f"{what}{because}; Dynamo breaks the graph here{whole_frame(event)}",
             about=tensor,
-            help=f"{_instead(event)}, or decide outside the compiled region",
+            help=_instead(event),
         )
 
 
@@ -223,9 +224,15 @@ def _may_be_number(value: Value) -> bool:
 
 
 def _instead(event: Branch | Operation | Call) -> str:
-    """What a loop can become is no `where`."""
-    looped = isinstance(event, Branch) and event.keyword == "while"
-    return "make a fixed number of turns and mask what is done" if looped else "use torch.where"
+    """What to write: a loop becomes no `where`, a number is nothing to select by, and an assert needs no truth."""
+    outside = "decide outside the compiled region"
+    if isinstance(event, Branch) and event.keyword == "while":
+        return f"make a fixed number of turns and mask what is done, or {outside}"
+    if isinstance(event, Branch) and isinstance(event.test, Scalar) and not is_drawn(event.test):
+        return outside
+    if isinstance(event, Call) and event.name == "builtins.bool" and isinstance(Place(event).parent, ast.Assert):
+        return "leave `bool()` out: an assert on a tensor, with a constant message, stays in the graph as a check"
+    return f"use torch.where, or {outside}"
 
 
 def _source(event: Branch | Operation | Call, tensor: Tensor) -> str:

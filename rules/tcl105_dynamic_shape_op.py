@@ -66,8 +66,7 @@ class DynamicShapeOp(Rule):
         about = tensor_of(event.receiver) if event.receiver is not None else None
         if about is None:
             about = next((t for a in event.args if (t := tensor_of(a)) is not None), None)
-        instead = "torch.where with three arguments" if event.method == "where" else "torch.where"
-        help = f"use {instead}, or set capture_dynamic_output_shape_ops (it still waits)"
+        help = "compute on all of it and select, torch.where(mask, a, b), or set capture_dynamic_output_shape_ops (it still waits)"
         if name.endswith(".where"):
             if len(event.args) + len(event.keywords) != 1 or about is None:
                 return

@@ -59,9 +59,10 @@ class RaisedRecompileLimit(Rule):
                     number = _number(value)
                 if number is not None and number <= _DEFAULTS[name]:
                     continue
+                to = f" to {text(value)}" if isinstance(value, (ast.Constant, ast.Name, ast.Attribute)) else ""
                 yield self.finding(
                     event,
-                    f"`{name}` is raised to {text(value)} (default {_DEFAULTS[name]}): it hides recompilations",
+                    f"`{name}` is raised{to} (default {_DEFAULTS[name]}): it hides recompilations",
                     node=where,
                     confidence=Confidence.HIGH,
                     help="find the guard that fails with TORCH_LOGS=recompiles",

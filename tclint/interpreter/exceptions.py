@@ -185,8 +185,17 @@ def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterat
             yield "exception that is made with keywords", node
         elif not texts:
             yield f"{value.name.removeprefix('builtins.')} of no text", node
-    elif isinstance(value, (Instance, Object)) and not made:
+    elif isinstance(value, (Instance, Object)) and not made and _is_from_outside(frame, node.exc):
         yield "raise an object", node
+
+
+def _is_from_outside(frame: Frame, raised: ast.expr | None) -> bool:
+    """Whether what is raised was there before compiled code ran: an attribute, a name of the file, an argument."""
+    if not isinstance(raised, ast.Name) or frame.function is None:
+        return isinstance(raised, ast.Attribute)
+    if raised.id in frame.function.bound_names() - frame.function.stored_names():
+        return frame.parent is None  # what a call in sight hands over, the region may have made
+    return raised.id not in frame.env
 
 
 def is_awaited(handler: ast.ExceptHandler) -> bool:

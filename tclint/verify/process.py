@@ -476,10 +476,13 @@ def _server(limits: Limits) -> Server:
         return server
 
 
-def start_server(limits: Limits) -> None:
-    """Start a server before anybody asks it: who does so later hears why it could not be started."""
-    with contextlib.suppress(ServerFailed):
+def start_server(limits: Limits) -> str:
+    """Start a server before anybody asks it: why it could not be started, which who asks later hears too; empty where it was."""
+    try:
         _server(limits)
+    except ServerFailed as failed:
+        return f"torch cannot be imported by {limits.python}: {failed}"
+    return ""
 
 
 def stop_servers() -> None:

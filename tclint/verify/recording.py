@@ -16,6 +16,7 @@ from tclint.verify.heard import Heard, with_paths
 from tclint.verify.judgement import verdicts_of
 from tclint.verify.missed import missed_of
 from tclint.verify.options import VerifyOptions
+from tclint.verify.ranks import by_rank, differences, missed_by_rank, told_by_rank
 from tclint.verify.spans import Outline, outline
 from tclint.verify.targets import absolute, relative
 from tclint.verify.trace import NoTrace, read_trace
@@ -91,7 +92,7 @@ def verify_program(
     with tempfile.TemporaryDirectory(prefix="tclint-record-") as folder:
         heard, code = record(command, Path(folder), options, steps)
     report = _report(findings, heard, options)
-    return replace(report, notes=(f"{' '.join(command)} ended with status {code}",))
+    return replace(report, notes=(*report.notes, f"{' '.join(command)} ended with status {code}"))
 
 
 def verify_trace(findings: Sequence[Finding], folder: str, options: VerifyOptions) -> VerifyReport:
@@ -106,11 +107,18 @@ def _report(findings: Sequence[Finding], raw: Heard, options: VerifyOptions) -> 
     def outlines(path: str) -> Outline:
         return outline(absolute(path, root))
 
+    verdicts = tuple(verdicts_of(findings, heard, outlines))
+    missed = tuple(missed_of(findings, [heard], outlines))
+    alone = by_rank(heard)
+    if alone:
+        verdicts = told_by_rank(verdicts, alone, lambda one: verdicts_of(findings, one, outlines))
+        missed = missed_by_rank(missed, alone, lambda one: missed_of(findings, [one], outlines))
     return VerifyReport(
-        verdicts=verdicts_of(findings, heard, outlines),
-        missed=missed_of(findings, [heard], outlines),
+        verdicts=verdicts,
+        missed=missed,
         torch=heard.torch,
         device=heard.device,
+        notes=differences(alone),
     )
 
 

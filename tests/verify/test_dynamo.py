@@ -425,12 +425,6 @@ def test_a_hugging_face_model_with_a_shrunk_config(project: Project, run: Callab
     assert "shrunk BertConfig" in verdict.inputs
 
 
-def test_jobs_on_a_local_ray(project: Project, run: Callable[..., VerifyReport]) -> None:
-    pytest.importorskip("ray")
-    report = run(finding_at(project("model.py", MODEL), "# branch"), executor="ray://local")
-    assert outcomes(report) == ["confirmed"], report.verdicts
-
-
 CUDA_PROGRAM = """
     import torch
     from torch import nn

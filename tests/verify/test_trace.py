@@ -9,6 +9,7 @@ from verify_helpers import finding_on
 
 from tclint.model.finding import Effect, Step
 from tclint.verify import NoTrace, Outcome, VerifyOptions, verify_trace
+from tclint.verify.ranks import words
 from tclint.verify.trace import Collector, events_of, own_name, parse_break, read_trace, reasons_of
 
 DATA = Path(__file__).parent / "data"
@@ -106,6 +107,29 @@ def test_verdicts_from_a_recorded_directory() -> None:
     outcomes = [verdict.outcome for verdict in report.verdicts]
     assert outcomes == [Outcome.CONFIRMED, Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.CONFIRMED]
     assert [(missed.line, missed.gb_id) for missed in report.missed] == [(20, "GB0170")]
+
+
+def test_ranks_of_one_job_are_one_finding(tmp_path: Path) -> None:
+    log = (DATA / "torch_trace.log").read_text(encoding="utf-8")
+    quiet = log.replace("rec_trace.py", "elsewhere.py")
+    for rank, text in enumerate([log, log, quiet, log]):
+        (tmp_path / f"dedicated_log_torch_trace_rank_{rank}_a1.log").write_text(text, encoding="utf-8")
+    findings = [finding_on("rec_trace.py", 14), finding_on("rec_trace.py", 12, Effect.RECOMPILE)]
+    report = verify_trace(findings, str(tmp_path), VerifyOptions(root=str(DATA)))
+    assert [verdict.outcome for verdict in report.verdicts] == [Outcome.CONFIRMED] * 2
+    assert all("(on ranks 0-1, 3 of 4)" in verdict.words for verdict in report.verdicts)
+    own = [missed for missed in report.missed if missed.path == "rec_trace.py"]
+    assert [missed.line for missed in own] == [20]
+    assert "(on ranks 0-1, 3 of 4)" in own[0].words
+    assert any(note.endswith("rec_trace.py:14 on ranks 0-1, 3 of 4") for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "everyone", "said"),
+    [((0, 1, 2), 3, "on all 3 ranks"), ((2,), 8, "on rank 2 of 8"), ((0, 1, 2, 5), 8, "on ranks 0-2, 5 of 8")],
+)
+def test_ranks_in_words(ranks: tuple[int, ...], everyone: int, said: str) -> None:
+    assert words(ranks, range(everyone)) == said
 
 
 def test_an_empty_directory_is_said(tmp_path: Path) -> None:

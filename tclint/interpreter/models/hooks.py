@@ -15,6 +15,7 @@ from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Instance, Object, Seq
 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
+OF_INPUT: Final = "hook of what comes in"
 """The kind of a handle that belongs to a tensor which compiled code has made."""
 BACKWARD: Final = "module with a backward hook"
 """The feature that a call of one shows, whoever registered the hook before the region is run."""
@@ -50,7 +51,7 @@ def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, a
     if args and own and full in facts.at(frame.interp.options.release).named("traces the function it is given"):
         gradient = Tensor(tensor.conf, tensor.dtype, tensor.ndim, 0, frame.origin(node))
         call_inside(frame, node, full, args[0], [gradient])
-    return Object(HANDLE, frame.origin(node), OF_TENSOR if own else "")
+    return Object(HANDLE, frame.origin(node), OF_TENSOR if own else OF_INPUT)
 
 
 def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -> None:
