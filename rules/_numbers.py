@@ -10,13 +10,14 @@ from tclint.fixes.purity import only_logs
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Fix
 from tclint.program import Import
-from tclint.rules._windows import windows
+from tclint.rules._unbacked import walked
+from tclint.rules._windows import pick, windows
 from tclint.sources.tree import ancestors, names_read, nodes, same
 
 if TYPE_CHECKING:
     from tclint.events import Event
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, NAMED, External, Instance, Seq, Tensor, spoken_of
+from tclint.values import ARRAY, DATA_SIZED, NAMED, External, Instance, Seq, Tensor, spoken_of
 
 DRAWN_NUMBER: Final = "a number that Python's `random` drew"
 
@@ -43,7 +44,7 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, seen
         parent = chain[i]
         if isinstance(parent, ast.BinOp) and isinstance(parent.op, _ARITHMETIC):
             other = parent.right if same(parent.left, node) else parent.left
-            if isinstance(known := place.event.ask.evaluate(other), Tensor) and known.conf > NAMED:
+            if _is_tensor(place, other):
                 return True  # a tensor comes out either way
             partner = partner or bool(names_read([other])) and not _plain_number(place, other)
         elif isinstance(parent, ast.UnaryOp) and isinstance(parent.op, (ast.USub, ast.UAdd)):
@@ -68,9 +69,13 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, seen
                 # A tensor's method: `add` of an object of the program is something else.
                 return func.attr in _TAKES and not isinstance(place.event.ask.evaluate(func.value), Instance)
             partner = True
+        elif isinstance(parent, (ast.Subscript, ast.Tuple)) and (outer := _subscript(chain[: i + 1], node)) is not None:
+            # As an index, it is a finding of its own, with a fix of its own.
+            found = pick(place, outer)
+            return found is not None and same(found[2], node) and _is_tensor(place, outer.value)
         elif isinstance(parent, ast.Slice):
-            outer = next((n for n in reversed(chain[:i]) if not isinstance(n, ast.Tuple)), None)
-            return isinstance(outer, ast.Subscript) and bool(windows(place, outer))  # a finding of its own, with its fix
+            outer = _subscript(chain[:i], parent)
+            return outer is not None and bool(windows(place, outer))
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
         elif isinstance(parent, (ast.Tuple, ast.Dict)) and isinstance(chain[i - 1], ast.Return):
@@ -87,6 +92,16 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, seen
             return False
         node = parent
     return False
+
+
+def _subscript(chain: list[ast.AST], node: ast.AST) -> ast.Subscript | None:
+    """The subscript that a node is the index of, or a part of the index."""
+    outer = chain[-2] if isinstance(chain[-1], ast.Tuple) and len(chain) > 1 else chain[-1]
+    return outer if isinstance(outer, ast.Subscript) and not same(outer.value, node) else None
+
+
+def _is_tensor(place: Place, node: ast.expr) -> bool:
+    return isinstance(known := place.event.ask.evaluate(node), Tensor) and known.conf > NAMED
 
 
 def _is_said(chain: list[ast.AST]) -> bool:
@@ -194,6 +209,21 @@ def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
     text = f"{place.atom(value)}{suffix}{cut}" if suffix or cut else place.operand(value)
     note = "the number stays a 0-d tensor: wrong where somebody further on needs a Python number"
     return Fix("keep the 0-d tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
+
+
+def walk_tensor(event: Event, value: ast.expr) -> Fix | None:
+    """`for n in lengths:` for `for n in lengths.tolist():`, where arithmetic uses the numbers."""
+    place = Place(event)
+    target = walked(place.node, place.chain)
+    known = spoken_of(event.ask.evaluate(value))
+    if target is None or known is None or known.ndim != 1 or known.flags & (ARRAY | DATA_SIZED):
+        return None
+    reads = list(uses_in(place.function).reads(target.id))
+    if not reads or not all(_used(place, read, above, False, frozenset({target.id})) for read, above in reads):
+        return None
+    text = f"{place.atom(value)}{'' if _is_cut(place, value) else '.detach()'}"
+    note = "the numbers stay 0-d tensors: wrong where somebody further on needs Python numbers"
+    return Fix("go through the tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
 
 
 def _is_cut(place: Place, value: ast.expr) -> bool:

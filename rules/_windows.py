@@ -121,19 +121,34 @@ def _index(place: Place, torch: str, start: ast.expr, length: str, owner: str) -
 
 
 def picked(event: Event) -> Fix | None:
-    """`x.index_select(1, i.reshape(1)).squeeze(1)` for `x[:, i]` with a tensor of no dimension."""
+    """`x.index_select(1, i.reshape(1)).squeeze(1)` for `x[:, i]` with a tensor of no dimension; `x[k].…` for `x[k, i]`."""
     place = Place(event)
     node = place.node
-    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+    found = pick(place, node) if isinstance(node, ast.Subscript) else None
+    if found is None or not isinstance(node, ast.Subscript):
         return None
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    at = len(parts) - 1
-    # After it there may be nothing, before it whole dimensions: then its own is counted.
-    if not all(isinstance(p, ast.Slice) and p.lower is p.upper is p.step is None for p in parts[:at]):
-        return None
-    index = parts[at]
-    if isinstance(index, (ast.Slice, ast.Starred)) or _is_ellipsis(index):
-        return None
-    text = f"{place.atom(node.value)}.index_select({at}, {place.atom(index)}.reshape(1)).squeeze({at})"
+    before, at, index = found
+    owner = place.atom(node.value) + (f"[{', '.join(map(place.source, before))}]" if before else "")
+    text = f"{owner}.index_select({at}, {place.atom(index)}.reshape(1)).squeeze({at})"
     note = "a copy, not a view; an index below zero, which counts from the end in Python, is an error"
     return Fix("select by an index", Applicability.UNSAFE, (place.replace(node, text),), note)
+
+
+def pick(place: Place, node: ast.Subscript) -> tuple[list[ast.expr], int, ast.expr] | None:
+    """The last part of a subscript, with its dimension and the numbers that come first: between them there may be whole
+    dimensions, which are counted, and behind it nothing."""
+    if not isinstance(node.ctx, ast.Load):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    index = parts[-1]
+    if isinstance(index, (ast.Slice, ast.Starred)) or _is_ellipsis(index):
+        return None
+    count = next((i for i, part in enumerate(parts[:-1]) if not _is_number(place, part)), len(parts) - 1)
+    between = parts[count:-1]
+    if not all(isinstance(p, ast.Slice) and p.lower is p.upper is p.step is None for p in between):
+        return None
+    return parts[:count], len(between), index
+
+
+def _is_number(place: Place, node: ast.expr) -> bool:
+    return _known(node) or _is_size(place, node)

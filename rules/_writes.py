@@ -56,7 +56,11 @@ class Writes:
         tensors to constants."""
         contexts = [statement for statement in body if isinstance(statement, ast.With)]
         others = [statement for statement in body if not isinstance(statement, ast.With)]
-        if len(contexts) != 1 or not all(map(self._without_gradients, contexts[0].items)) or not all(map(_sets, others)):
+        if (
+            len(contexts) != 1
+            or not all(map(self._without_gradients, contexts[0].items))
+            or not all(map(_sets, others))
+        ):
             return []
         self.around = ", ".join(self.place.source(item.context_expr) for item in contexts[0].items)
         at = body.index(contexts[0])

@@ -14,7 +14,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._buffers import in_buffer
 from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
-from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
+from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math, walk_tensor
 from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -150,6 +150,8 @@ class ScalarExtraction(Rule):
         name = event.name
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
             return keep_tensor(event, node.func.value)
+        if event.method == "tolist" and isinstance(node.func, ast.Attribute) and not node.args:
+            return walk_tensor(event, node.func.value)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:
