@@ -28,7 +28,7 @@ _NOTE: Final = (
     "NaN as gradient, and parameters get zeros instead of none"
 )
 _JOINS: Final = frozenset(facts.named("joins the tensors of a list"))
-_DRAWS: Final = frozenset(facts.named("draws, or keeps what it has seen"))
+_DRAWS: Final = frozenset(facts.named("draws from a generator"))
 _ENDLESS: Final = frozenset(facts.named("never ends"))
 _ITER: Final = frozenset({"builtins.iter"})
 _MOST: Final = 100
