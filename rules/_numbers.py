@@ -178,17 +178,22 @@ def _name_used(place: Place, statement: ast.Assign, partner: bool, seen: frozens
 
 def _state_used(place: Place, target: ast.Attribute) -> bool:
     """The same for what an object keeps, where there was nothing before: whoever reads it asks whether it is there, or computes."""
-    loads = [n for n in nodes(place.module.tree) if isinstance(n, ast.Attribute) and n.attr == target.attr]
-    stores = [n for n in loads if not isinstance(n.ctx, ast.Load)]
-    loads = [n for n in loads if isinstance(n.ctx, ast.Load)]
-    none = False
-    for store in stores:
-        outer = ancestors(place.module.tree, store)[-1]
-        if isinstance(outer, ast.Assign) and isinstance(outer.value, ast.Constant):
+    named = [n for n in nodes(place.module.tree) if isinstance(n, ast.Attribute) and n.attr == target.attr]
+    none = read = False
+    for node in named:
+        chain = ancestors(place.module.tree, node)
+        outer = chain[-1]
+        if isinstance(outer, ast.Call) and same(outer.func, node):
+            continue  # a method of something else
+        if isinstance(node.ctx, ast.Load):
+            if not _computed(chain):
+                return False
+            read = True
+        elif isinstance(outer, ast.Assign) and isinstance(outer.value, ast.Constant):
             if outer.value.value is not None:
                 return False  # a number at first: `in_buffer`
             none = True
-    return none and bool(loads) and all(_computed(ancestors(place.module.tree, n)) for n in loads)
+    return none and read
 
 
 def _computed(chain: list[ast.AST]) -> bool:
