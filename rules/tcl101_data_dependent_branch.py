@@ -51,7 +51,7 @@ class DataDependentBranch(Rule):
     raises, or take the decision outside the compiled region. `torch.where` computes both sides: wrong where one of them
     is undefined or has side effects. `--unsafe-fixes` writes `torch.where` for assignments and returns of call-free or
     known pure expressions, an `assert` for a raise, `copy_` of the old or new value for a buffer written under the
-    branch, and a guard where the branch only logs or notes something down that nobody else reads. A number of the module
+    branch, one or the other for `out[i]`, and a guard where the branch only logs or notes something down that nobody else reads. A number of the module
     that the branch changes becomes a buffer. A loop of known turns that a tensor ends (`if t: break`, `if t: return x`,
     `while t and n < most`) makes all its turns and keeps what was there at the end. Wrong where a side fails on the other's
     inputs, where the sides differ in shape or dtype, or where callers catch the exception.

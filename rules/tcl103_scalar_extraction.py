@@ -44,8 +44,9 @@ class ScalarExtraction(Rule):
             return x / scale
 
     Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed (a
-    size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()` and turns
-    `math.f` into `torch.f` where only arithmetic uses the value, and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
+    size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()`, `.tolist()` in a loop and turns
+    `math.f` into `torch.f` where only arithmetic uses the value (also through a list that becomes a tensor, what a module keeps, the text of
+    an exception, an index or the beginning of a slice, which then select by an index), and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
     `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
     compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
 
