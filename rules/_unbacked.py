@@ -28,6 +28,7 @@ _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
+_FILLS: Final = facts.methods("fills or turns a list without a look at its elements")
 _RECORDS: Final = ("", "typing.NamedTuple")
 """What a class may come from that only holds its arguments."""
 
@@ -198,7 +199,7 @@ class _Number:
                 return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
             elif (target := walked(node, chain[: at + 1])) is not None:
                 return self._named(target)
-            elif isinstance(parent, ast.Attribute) and parent.attr in ("append", "reverse"):
+            elif isinstance(parent, ast.Attribute) and parent.attr in _FILLS:
                 return True  # of a list that it is in
             elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
                 return True

@@ -20,7 +20,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
-from tclint.values.scalar import is_drawn
+from tclint.values.scalar import NUMBERS, is_drawn
 
 _SWITCH: Final = "capture_scalar_outputs"
 
@@ -107,7 +107,7 @@ class DataDependentBranch(Rule):
 
     def _kept_number(self, event: Branch, test: Scalar) -> bool:
         """Whether a number is asked for that was read out of a tensor and stays in the graph."""
-        asked = isinstance(event.node, ast.Compare) or test.python_type in ("int", "float", "bool")
+        asked = isinstance(event.node, ast.Compare) or test.python_type in NUMBERS - {"number"}
         return test.source == "data" and asked and self.captured(event, _SWITCH)
 
     def _kept_size(self, event: Branch, node: ast.Compare) -> bool:
