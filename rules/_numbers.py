@@ -173,7 +173,9 @@ def _name_used(place: Place, statement: ast.Assign, partner: bool, seen: frozens
     if target.id in seen:
         return True  # asked already: `scale = min(scale, 10.0)`
     reads = list(uses_in(function).reads(target.id))
-    return bool(reads) and all(_used(place, read, above, partner, seen | {target.id}) for read, above in reads)
+    if all(_is_said(above) for _, above in reads):
+        return False  # nothing but words: what says them can be left out with it
+    return all(_used(place, read, above, partner, seen | {target.id}) for read, above in reads)
 
 
 def _state_used(place: Place, target: ast.Attribute) -> bool:
