@@ -15,7 +15,7 @@ from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same, within
 from tclint.torch_facts import facts
-from tclint.values import DATA_SIZED, ClassValue, External, FunctionValue, Seq, Tensor, Value
+from tclint.values import DATA_SIZED, ClassValue, Dict, External, FunctionValue, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -196,6 +196,9 @@ class _Number:
             elif isinstance(parent, ast.Subscript):
                 if isinstance(node, ast.Tuple) and not bounds:
                     return False  # `x[:, n]`, where torch wants an integer
+                if same(parent.value, node) and isinstance(parent.slice, ast.Slice):
+                    node = parent  # `path[::-1]` of a list that it is in
+                    continue
                 return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
             elif (target := walked(node, chain[: at + 1])) is not None:
                 return self._named(target)
@@ -249,8 +252,8 @@ class _Number:
         return isinstance(owner, Tensor) and not self._is_asked(f"Tensor.{call.func.attr}", call, node)
 
     def _listed(self, name: str) -> bool:
-        """Whether a list that the number is put into is only filled, turned around, measured and handed out."""
-        if self.depth >= _DEEPEST or not isinstance(self._value(ast.Name(name, ast.Load())), Seq):
+        """Whether a list or dict that the number is put into is only filled, turned around, measured and handed out."""
+        if self.depth >= _DEEPEST or not isinstance(self._value(ast.Name(name, ast.Load())), (Seq, Dict)):
             return False
         return _Number(self.event, self.module, self.function, self.depth + 1, self.names)._reads(name)
 
@@ -281,6 +284,8 @@ class _Number:
             pairs = zip(target.elts, statement.value.elts, strict=False)
             return all(self._named(t) for t, v in pairs if _holds(v, node)) or same(statement.value, node)
         if isinstance(target, ast.Subscript):
+            if isinstance(target.value, ast.Name) and isinstance(self._value(target.value), Dict):
+                return not _holds(target.slice, node) and self._listed(target.value.id)
             return isinstance(self._value(target.value), Tensor)  # an operation writes it there
         return self._named(target)
 
