@@ -69,9 +69,19 @@ def _writes_through(place: Place, body: Sequence[ast.stmt], mask: str) -> bool:
             return False
         if isinstance(target, ast.Subscript) and ast.dump(target.slice) == mask:
             written = True
+        elif _is_copy(place, target, statement.value):
+            pass  # of a tensor that nothing is written into then
         elif not isinstance(target, ast.Name) or not straight.own(target.id, body):
             return False
     return written
+
+
+def _is_copy(place: Place, target: ast.expr, value: ast.expr) -> bool:
+    """`x = x.clone()`"""
+    func = value.func if isinstance(value, ast.Call) and not value.args and not value.keywords else None
+    if not isinstance(target, ast.Name) or not isinstance(func, ast.Attribute) or func.attr != "clone":
+        return False
+    return ast.unparse(func.value) == target.id and isinstance(place.event.ask.evaluate(func.value), Tensor)
 
 
 def _bears_none(place: Place, value: ast.expr, mask: str) -> bool:

@@ -6,21 +6,26 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.places import Place
+from tclint.fixes.purity import only_logs
 from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Fix
 from tclint.program import Import
-from tclint.sources.tree import ancestors, names_read, same
+from tclint.rules._unbacked import walked
+from tclint.rules._windows import pick, windows
+from tclint.sources.tree import ancestors, names_read, nodes, same
 
 if TYPE_CHECKING:
     from tclint.events import Event
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, Instance, spoken_of
+from tclint.values import ARRAY, DATA_SIZED, NAMED, External, Instance, Seq, Tensor, spoken_of
 
 DRAWN_NUMBER: Final = "a number that Python's `random` drew"
 
 # Functions of math, and what torch calls them.
 MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}
 _TAKES: Final = facts.methods("takes a 0-d tensor for a number")
+_DEEPEST: Final = 3
+"""How many names a value is followed through."""
 _ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
@@ -28,14 +33,19 @@ _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod
 def arithmetic(place: Place, partner: bool = False) -> bool:
     """Whether the value of the node is used in arithmetic with something else and nowhere else; `partner` where that has
     been done already."""
-    return _used(place, place.node, place.chain, partner, 2)
+    return _used(place, place.node, place.chain, partner, frozenset())
 
 
-def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, depth: int) -> bool:
+def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, seen: frozenset[str]) -> bool:
+    """Whether arithmetic uses the value of a node; `seen` are the names that it went through."""
+    if _is_said(chain):
+        return True
     for i in range(len(chain) - 1, -1, -1):
         parent = chain[i]
         if isinstance(parent, ast.BinOp) and isinstance(parent.op, _ARITHMETIC):
             other = parent.right if same(parent.left, node) else parent.left
+            if _is_tensor(place, other):
+                return True  # a tensor comes out either way
             partner = partner or bool(names_read([other])) and not _plain_number(place, other)
         elif isinstance(parent, ast.UnaryOp) and isinstance(parent.op, (ast.USub, ast.UAdd)):
             pass
@@ -53,10 +63,19 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
             func = parent.func
             if not isinstance(func, ast.Attribute):
                 return False
+            if func.attr == "append" and isinstance(func.value, ast.Name):
+                return _listed(place, func.value.id)
             if not (isinstance(func.value, ast.Name) and func.value.id == "math" and func.attr in MATH):
                 # A tensor's method: `add` of an object of the program is something else.
                 return func.attr in _TAKES and not isinstance(place.event.ask.evaluate(func.value), Instance)
             partner = True
+        elif isinstance(parent, (ast.Subscript, ast.Tuple)) and (outer := _subscript(chain[: i + 1], node)) is not None:
+            # As an index, it is a finding of its own, with a fix of its own.
+            found = pick(place, outer)
+            return found is not None and same(found[2], node) and _is_tensor(place, outer.value)
+        elif isinstance(parent, ast.Slice):
+            outer = _subscript(chain[:i], parent)
+            return outer is not None and bool(windows(place, outer))
         elif isinstance(parent, ast.IfExp):
             pass  # one of the two values that it may have
         elif isinstance(parent, (ast.Tuple, ast.Dict)) and isinstance(chain[i - 1], ast.Return):
@@ -68,11 +87,42 @@ def _used(place: Place, node: ast.AST, chain: list[ast.AST], partner: bool, dept
         elif isinstance(parent, ast.AugAssign):
             return same(parent.value, node) and isinstance(parent.op, _ARITHMETIC)
         elif isinstance(parent, ast.Assign):
-            return _name_used(place, parent, partner, depth)
+            return _name_used(place, parent, partner, seen)
         else:
             return False
         node = parent
     return False
+
+
+def _subscript(chain: list[ast.AST], node: ast.AST) -> ast.Subscript | None:
+    """The subscript that a node is the index of, or a part of the index."""
+    outer = chain[-2] if isinstance(chain[-1], ast.Tuple) and len(chain) > 1 else chain[-1]
+    return outer if isinstance(outer, ast.Subscript) and not same(outer.value, node) else None
+
+
+def _is_tensor(place: Place, node: ast.expr) -> bool:
+    return isinstance(known := place.event.ask.evaluate(node), Tensor) and known.conf > NAMED
+
+
+def _is_said(chain: list[ast.AST]) -> bool:
+    """Whether a value is only shown: in the text of an exception, or in what is logged."""
+    return any(isinstance(n, ast.Raise) or (isinstance(n, ast.Expr) and only_logs(n)) for n in chain)
+
+
+def _listed(place: Place, name: str) -> bool:
+    """Whether a list of the function is only there to become a tensor: then it may as well hold tensors."""
+    uses = uses_in(place.function)
+    if not isinstance(place.event.ask.local(name), Seq) or len(uses.stores(name)) != 1:
+        return False
+    made = [above[-1] for _, above in uses.reads(name) if not isinstance(above[-1], ast.Attribute)]
+    known = [call for call in made if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)]
+    return bool(made) and len(known) == len(made) and all(_makes_tensor(place, call.func) for call in known)
+
+
+def _makes_tensor(place: Place, func: ast.expr) -> bool:
+    """`torch.tensor`, which takes numbers and tensors of one element alike."""
+    known = place.event.ask.evaluate(func)
+    return isinstance(known, External) and known.name in facts.named("makes a tensor of a list of tensors in the graph")
 
 
 def _is_position_of_caller(event: Event) -> bool:
@@ -111,15 +161,48 @@ def _plain_number(place: Place, node: ast.AST) -> bool:
     return all(isinstance(d := place.module.names.get(n), Import) and d.target == "math" for n in names_read([node]))
 
 
-def _name_used(place: Place, statement: ast.Assign, partner: bool, depth: int) -> bool:
-    """The same question for every read of the name that the value is bound to."""
+def _name_used(place: Place, statement: ast.Assign, partner: bool, seen: frozenset[str]) -> bool:
+    """The same question for every read of the name that the value is bound to, wherever else it is bound."""
     function, target = place.function, statement.targets[0]
-    if depth == 0 or function is None or len(statement.targets) != 1 or not isinstance(target, ast.Name):
+    if function is None or len(statement.targets) != 1 or len(seen) == _DEEPEST:
         return False
-    if len(uses_in(function).stores(target.id)) != 1:
+    if isinstance(target, ast.Attribute):
+        return _state_used(place, target)
+    if not isinstance(target, ast.Name):
         return False
+    if target.id in seen:
+        return True  # asked already: `scale = min(scale, 10.0)`
     reads = list(uses_in(function).reads(target.id))
-    return bool(reads) and all(_used(place, read, above, partner, depth - 1) for read, above in reads)
+    if all(_is_said(above) for _, above in reads):
+        return False  # nothing but words: what says them can be left out with it
+    return all(_used(place, read, above, partner, seen | {target.id}) for read, above in reads)
+
+
+def _state_used(place: Place, target: ast.Attribute) -> bool:
+    """The same for what an object keeps, where there was nothing before: whoever reads it asks whether it is there, or computes."""
+    named = [n for n in nodes(place.module.tree) if isinstance(n, ast.Attribute) and n.attr == target.attr]
+    none = read = False
+    for node in named:
+        chain = ancestors(place.module.tree, node)
+        outer = chain[-1]
+        if isinstance(outer, ast.Call) and same(outer.func, node):
+            continue  # a method of something else
+        if isinstance(node.ctx, ast.Load):
+            if not _computed(chain):
+                return False
+            read = True
+        elif isinstance(outer, ast.Assign) and isinstance(outer.value, ast.Constant):
+            if outer.value.value is not None:
+                return False  # a number at first: `in_buffer`
+            none = True
+    return none and read
+
+
+def _computed(chain: list[ast.AST]) -> bool:
+    outer = chain[-1]
+    if isinstance(outer, ast.Compare):
+        return len(outer.ops) == 1 and isinstance(outer.ops[0], (ast.Is, ast.IsNot))
+    return _is_said(chain) or (isinstance(outer, ast.BinOp) and isinstance(outer.op, _ARITHMETIC))
 
 
 def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
@@ -133,6 +216,21 @@ def keep_tensor(event: Event, value: ast.expr, suffix: str = "") -> Fix | None:
     text = f"{place.atom(value)}{suffix}{cut}" if suffix or cut else place.operand(value)
     note = "the number stays a 0-d tensor: wrong where somebody further on needs a Python number"
     return Fix("keep the 0-d tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
+
+
+def walk_tensor(event: Event, value: ast.expr) -> Fix | None:
+    """`for n in lengths:` for `for n in lengths.tolist():`, where arithmetic uses the numbers."""
+    place = Place(event)
+    target = walked(place.node, place.chain)
+    known = spoken_of(event.ask.evaluate(value))
+    if target is None or known is None or known.ndim != 1 or known.flags & (ARRAY | DATA_SIZED):
+        return None
+    reads = list(uses_in(place.function).reads(target.id))
+    if not reads or not all(_used(place, read, above, False, frozenset({target.id})) for read, above in reads):
+        return None
+    text = f"{place.atom(value)}{'' if _is_cut(place, value) else '.detach()'}"
+    note = "the numbers stay 0-d tensors: wrong where somebody further on needs Python numbers"
+    return Fix("go through the tensor", Applicability.UNSAFE, (place.replace(place.node, text),), note)
 
 
 def _is_cut(place: Place, value: ast.expr) -> bool:
@@ -288,8 +386,6 @@ def _is_device(node: ast.AST) -> bool:
 
 def _tensor_argument(event: Event, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     """A parameter of the function that is surely a tensor here, and stays one."""
-    from tclint.values import NAMED, Tensor
-
     for argument in function.args.args:
         value = event.ask.local(argument.arg)
         if isinstance(value, Tensor) and value.conf > NAMED and len(uses_in(function).stores(argument.arg)) == 1:

@@ -82,9 +82,9 @@ def _asked_of_mask(place: Place, branch: ast.If, names: set[str]) -> Edit | None
         return None
     if any(position(store)[0] > position(place.node)[0] for name in names_read([mask]) for store in uses.stores(name)):
         return None
-    calls = [above[-2:] for name in names for _, above in uses.reads(name) if len(above) > 1]
-    if any(isinstance(c, ast.Call) and isinstance(m, ast.Attribute) and m.attr in _FAILS for c, m in calls):
-        return None  # what is computed of nothing fails
+    around = [outer for name in names for _, above in uses.reads(name) for outer in above]
+    if any(isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _FAILS for n in around):
+        return None  # what is computed of nothing fails: `rows.max()`, `x[rows].max()`
     text = f"{place.atom(mask)}.any()"
     return place.replace(branch.test, text if asks == "some" else f"not {text}") if "\n" not in text else None
 

@@ -28,6 +28,7 @@ _NOTE: Final = (
     "NaN as gradient, and parameters get zeros instead of none"
 )
 _JOINS: Final = frozenset(facts.named("joins the tensors of a list"))
+_DRAWS: Final = frozenset(facts.named("draws from a generator"))
 _ENDLESS: Final = frozenset(facts.named("never ends"))
 _ITER: Final = frozenset({"builtins.iter"})
 _MOST: Final = 100
@@ -45,7 +46,7 @@ def fix_stop(place: Place, node: ast.If, tests: Tests) -> Fix | None:
     loop = next((n for n in place.chain if isinstance(n, ast.For) and n.body is block and not n.orelse), None)
     text = condition(place, node.test, tests)
     parts = ("", text) if text is not None else split(place, node.test, tests)
-    if loop is None or parts is None or _leaves(loop, node) or _is_endless(place, loop.iter):
+    if loop is None or parts is None or _leaves(loop, node) or _is_endless(place, loop.iter) or _draws(place, loop):
         return None
     ends = _Ends(place, loop, loop.body[:at], loop.body[at + 1 :], torch[0], *parts)
     edits = ends.returned(last.value) if isinstance(last, ast.Return) else ends.broken()
@@ -60,11 +61,16 @@ def fix_while(place: Place, node: ast.While, tests: Tests) -> Fix | None:
         return None
     test, body, name, turns = counted
     text = condition(place, test, tests)
-    if text is None or _leaves(node, body):
+    if text is None or _leaves(node, body) or _draws(place, node):
         return None
     ends = _Ends(place, node, (), node.body[: len(node.body) - body], torch[0], "", negated(place, test, text))
     edits = ends.counted(name, turns)
     return Fix(_TITLE, Applicability.UNSAFE, (*torch[1], *edits), _NOTE) if edits is not None else None
+
+
+def _draws(place: Place, loop: ast.For | ast.While) -> bool:
+    """Whether turns draw numbers: those that are made beyond the end would draw more of them."""
+    return any(isinstance(n, ast.Call) and _is_named(place, n, _DRAWS) for n in ast.walk(loop))
 
 
 def _is_endless(place: Place, turns: ast.expr) -> bool:

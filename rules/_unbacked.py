@@ -15,7 +15,7 @@ from tclint.fixes.uses import uses_in
 from tclint.program import Import, Module
 from tclint.sources.tree import ancestors, same, within
 from tclint.torch_facts import facts
-from tclint.values import DATA_SIZED, ClassValue, External, FunctionValue, Seq, Tensor, Value
+from tclint.values import DATA_SIZED, ClassValue, Dict, External, FunctionValue, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -28,6 +28,7 @@ _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
+_FILLS: Final = facts.methods("fills or turns a list without a look at its elements")
 _RECORDS: Final = ("", "typing.NamedTuple")
 """What a class may come from that only holds its arguments."""
 
@@ -168,7 +169,9 @@ class _Number:
 
     def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
         """Whether what stands around the number does not ask for its value; outermost first in `chain`."""
-        for parent in reversed(chain):
+        bounds = False
+        for at in range(len(chain) - 1, -1, -1):
+            parent = chain[at]
             if isinstance(parent, ast.BinOp):
                 other = parent.right if same(parent.left, node) else parent.left
                 if isinstance(other, (ast.List, ast.Tuple, ast.JoinedStr)) or _is_text(other):
@@ -189,9 +192,20 @@ class _Number:
                 if same(parent.test, node):
                     return False
             elif isinstance(parent, ast.Slice):
-                pass
+                bounds = True
             elif isinstance(parent, ast.Subscript):
+                if isinstance(node, ast.Tuple) and not bounds:
+                    return False  # `x[:, n]`, where torch wants an integer
+                if same(parent.value, node) and isinstance(parent.slice, ast.Slice):
+                    node = parent  # `path[::-1]` of a list that it is in
+                    continue
                 return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
+            elif (target := walked(node, chain[: at + 1])) is not None:
+                return self._named(target)
+            elif isinstance(parent, ast.Attribute) and parent.attr in _FILLS:
+                return True  # of a list that it is in
+            elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+                return True
             elif isinstance(parent, ast.Call):
                 if not self._is_kept(parent) and not self._is_record(parent.func):
                     return self._handed(parent, node)
@@ -232,8 +246,16 @@ class _Number:
             return self._parameter(func, call, node)
         if not isinstance(call.func, ast.Attribute):
             return False
+        if call.func.attr == "append" and isinstance(call.func.value, ast.Name):
+            return self._listed(call.func.value.id)
         owner = self._value(call.func.value)
         return isinstance(owner, Tensor) and not self._is_asked(f"Tensor.{call.func.attr}", call, node)
+
+    def _listed(self, name: str) -> bool:
+        """Whether a list or dict that the number is put into is only filled, turned around, measured and handed out."""
+        if self.depth >= _DEEPEST or not isinstance(self._value(ast.Name(name, ast.Load())), (Seq, Dict)):
+            return False
+        return _Number(self.event, self.module, self.function, self.depth + 1, self.names)._reads(name)
 
     def _is_asked(self, name: str, call: ast.Call, node: ast.AST) -> bool:
         """Whether a call asks for the value of the number itself; among several it is a size like others."""
@@ -262,6 +284,8 @@ class _Number:
             pairs = zip(target.elts, statement.value.elts, strict=False)
             return all(self._named(t) for t, v in pairs if _holds(v, node)) or same(statement.value, node)
         if isinstance(target, ast.Subscript):
+            if isinstance(target.value, ast.Name) and isinstance(self._value(target.value), Dict):
+                return not _holds(target.slice, node) and self._listed(target.value.id)
             return isinstance(self._value(target.value), Tensor)  # an operation writes it there
         return self._named(target)
 
@@ -314,6 +338,28 @@ class _Number:
         """Whether nothing but its name tells what a node is: in a function that is called, whose values are not at hand."""
         here = self.event.enclosing
         return self.names is None and not (here is not None and here.node is self.function)
+
+
+def walked(node: ast.AST, chain: list[ast.AST]) -> ast.Name | None:
+    """The name that a loop gives each element of a list: `n` of `for n in a`, `for i, n in enumerate(a)`, `for n, m in zip(a, b)`."""
+    at = len(chain) - 1
+    place: int | None = None
+    call = chain[at] if chain else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("enumerate", "zip"):
+        given = next((i for i, argument in enumerate(call.args) if same(argument, node)), None)
+        if given is None:
+            return None
+        place = 1 if call.func.id == "enumerate" else given
+        node, at = call, at - 1
+    loop = chain[at] if at >= 0 else None
+    if not isinstance(loop, (ast.For, ast.comprehension)) or not same(loop.iter, node):
+        return None
+    target = loop.target
+    if place is not None:
+        target = target.elts[place] if isinstance(target, ast.Tuple) and place < len(target.elts) else target
+        if target is loop.target:
+            return None
+    return target if isinstance(target, ast.Name) else None
 
 
 def _holds(value: ast.expr, node: ast.AST) -> bool:

@@ -47,7 +47,24 @@ class Writes:
         if isinstance(inner, ast.With) and all(map(self._without_gradients, inner.items)):
             self.around = ", ".join(self.place.source(item.context_expr) for item in inner.items)
             body = inner.body
-        return all(self._take(statement) for statement in body) and bool(self.written)
+        elif any(isinstance(statement, ast.With) for statement in body):
+            body = self._inside(body)
+        return bool(body) and all(self._take(statement) for statement in body) and bool(self.written)
+
+    def _inside(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements with those of one `with torch.no_grad():` among them; the others may stand in it too where they set
+        tensors to constants."""
+        contexts = [statement for statement in body if isinstance(statement, ast.With)]
+        others = [statement for statement in body if not isinstance(statement, ast.With)]
+        if (
+            len(contexts) != 1
+            or not all(map(self._without_gradients, contexts[0].items))
+            or not all(map(_sets, others))
+        ):
+            return []
+        self.around = ", ".join(self.place.source(item.context_expr) for item in contexts[0].items)
+        at = body.index(contexts[0])
+        return [*body[:at], *contexts[0].body, *body[at + 1 :]]
 
     def _without_gradients(self, item: ast.withitem) -> bool:
         """`with torch.no_grad():`"""
@@ -61,11 +78,12 @@ class Writes:
             return isinstance(statement.value, ast.Call) and self._call(statement.value)
         if isinstance(statement, ast.AugAssign):
             name, sign = place.source(statement.target), SIGNS.get(type(statement.op))
-            if sign is None or not self._is_state(statement.target) or not pure(place, statement.value):
+            known = self._is_state(statement.target) or self._is_part(statement.target)
+            if sign is None or not known or not pure(place, statement.value):
                 return False
             # What was a number is bound anew, as it was: who has used it for a gradient keeps the old one.
-            new_number = getattr(statement.target, "attr", "") in self.buffers
-            return self._write(name, not new_number, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
+            bound = isinstance(statement.target, ast.Subscript) or statement.target.attr in self.buffers  # type: ignore[union-attr]
+            return self._write(name, not bound, f"{name} {sign} {on_one_line(place.operand(statement.value))}")
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not pure(place, statement.value):
             return False
         target, value = statement.targets[0], on_one_line(place.argument(statement.value))
@@ -74,10 +92,18 @@ class Writes:
                 return self.kept(target.id) and self._write(target.id, False, value)
             self.before.append(f"{target.id} = {value}")
             return not self.written
-        if not self._is_state(target):
+        if not self._is_state(target) and not self._is_part(target):
             return False
         name = place.source(target)
         return self._write(name, False, value)
+
+    def _is_part(self, target: ast.expr) -> bool:
+        """Whether `out[i]` is a part of a tensor that was there before, at a place that Python knows."""
+        owner = target.value if isinstance(target, ast.Subscript) else None
+        if not isinstance(owner, (ast.Name, ast.Attribute)) or not pure(self.place, target):
+            return False
+        there = not isinstance(owner, ast.Name) or self.kept(owner.id)
+        return there and isinstance(self.place.event.ask.evaluate(owner), Tensor)
 
     def _call(self, call: ast.Call) -> bool:
         """`self.buffer.fill_(1)`, `self.mean.mul_(0.9).add_(x)`."""
@@ -115,7 +141,7 @@ class Writes:
 
     def _write(self, name: str, in_place: bool, new: str) -> bool:
         """What is computed of a tensor that was written a line before would be computed of what it had."""
-        if any(other == name or _mentions(new, other) for other in self.written):
+        if any(other == name or _mentions(new, other.partition("[")[0]) for other in self.written):
             return False
         self.written[name] = (in_place, new)
         return True
@@ -160,6 +186,12 @@ def selected(
     if then.around:
         return [f"with {then.around}:\n" + "".join(f"    {line}\n" for line in lines)]
     return lines
+
+
+def _sets(statement: ast.stmt) -> bool:
+    """`self.done.fill_(1)`"""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and all(isinstance(a, ast.Constant) for a in call.args) and not call.keywords
 
 
 def _mentions(text: str, name: str) -> bool:

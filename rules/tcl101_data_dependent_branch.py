@@ -10,19 +10,21 @@ from typing import Final
 from tclint.events import Assert, Branch, Call, Event, Operation
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
 from tclint.rules._numbers import DRAWN_NUMBER
 from tclint.rules._truths import contains_fix, without_bool
-from tclint.rules._unbacked import is_size_of_found
+from tclint.rules._unbacked import is_size_of_found, needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
 from tclint.torch_facts import features
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
-from tclint.values.scalar import is_drawn
+from tclint.values.scalar import NUMBERS, is_drawn
 
+_SWITCH: Final = "capture_scalar_outputs"
 _COUNT: Final = "count"
 _FIRST: Final = "member of a list whose first is the very tensor"
 
@@ -53,7 +55,7 @@ class DataDependentBranch(Rule):
     raises, or take the decision outside the compiled region. `torch.where` computes both sides: wrong where one of them
     is undefined or has side effects. `--unsafe-fixes` writes `torch.where` for assignments and returns of call-free or
     known pure expressions, an `assert` for a raise, `copy_` of the old or new value for a buffer written under the
-    branch, and a guard where the branch only logs or notes something down that nobody else reads. A number of the module
+    branch, one or the other for `out[i]`, and a guard where the branch only logs or notes something down that nobody else reads. A number of the module
     that the branch changes becomes a buffer. A loop of known turns that a tensor ends (`if t: break`, `if t: return x`,
     `while t and n < most`) makes all its turns and keeps what was there at the end. Wrong where a side fails on the other's
     inputs, where the sides differ in shape or dtype, or where callers catch the exception.
@@ -81,7 +83,7 @@ class DataDependentBranch(Rule):
             self._tests.setdefault(event.module.path, {})[position(event.node)] = DRAWN
         if isinstance(event.test, Scalar) and self._kept_number(event, event.test):
             tensor, it = Tensor(PROVEN, origin=event.test.origin), "a number of a tensor that stays in the graph"
-            if not isinstance(event.node, ast.Compare):
+            if not isinstance(event.node, ast.Compare) and event.test.python_type != "bool":
                 yield self._refused(event, tensor)
                 return
         if (
@@ -109,8 +111,8 @@ class DataDependentBranch(Rule):
 
     def _kept_number(self, event: Branch, test: Scalar) -> bool:
         """Whether a number is asked for that was read out of a tensor and stays in the graph."""
-        asked = isinstance(event.node, ast.Compare) or test.python_type in ("int", "float")
-        return test.source == "data" and asked and self.captured(event, "capture_scalar_outputs")
+        asked = isinstance(event.node, ast.Compare) or test.python_type in NUMBERS - {"number"}
+        return test.source == "data" and asked and self.captured(event, _SWITCH)
 
     def _kept_size(self, event: Branch, node: ast.Compare) -> bool:
         """Whether it is asked how much `x[mask]` or `nonzero()` found, where that stays in the graph."""
@@ -153,7 +155,7 @@ class DataDependentBranch(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.bool":
             tensor = spoken_of(event.args[0]) if event.args else None
-            if tensor is not None:
+            if tensor is not None and not self.captured(event, _SWITCH):
                 yield self._finding(event, tensor, "`bool()` of a tensor")
             return
         values = event.args[0] if event.name == "builtins.sorted" and event.args else event.receiver
@@ -183,7 +185,10 @@ class DataDependentBranch(Rule):
             return contains_fix(event) if isinstance(event.right, Tensor) or _of_numbers(event.right) else None
         if isinstance(event, Call):
             tensor = spoken_of(event.args[0]) if event.args else None
-            return without_bool(event, tensor.dtype) if event.name == "builtins.bool" and tensor is not None else None
+            if event.name != "builtins.bool" or tensor is None:
+                return None
+            kept = without_bool(event, tensor.dtype)
+            return kept or (switch_on(event, _SWITCH) if needs_no_value(event) else None)
         assert isinstance(event, Branch)
         if isinstance(event.test, Scalar) and event.test.source == "data":
             return None

@@ -14,7 +14,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._buffers import in_buffer
 from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
-from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math
+from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math, walk_tensor
 from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -44,8 +44,9 @@ class ScalarExtraction(Rule):
             return x / scale
 
     Fix: keep the 0-d tensor; arithmetic with it gives the same result. Wrong where a Python number is really needed (a
-    size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()` and turns
-    `math.f` into `torch.f` where only arithmetic uses the value, and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
+    size, a loop count): then take it outside the region. `--unsafe-fixes` drops `.item()`, `float()`, `int()`, `.tolist()` in a loop and turns
+    `math.f` into `torch.f` where only arithmetic uses the value (also through a list that becomes a tensor, what a module keeps, the text of
+    an exception, an index or the beginning of a slice, which then select by an index), and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
     `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
     compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
 
@@ -150,6 +151,8 @@ class ScalarExtraction(Rule):
         name = event.name
         if event.method == "item" and isinstance(node.func, ast.Attribute) and not node.args:
             return keep_tensor(event, node.func.value)
+        if event.method == "tolist" and isinstance(node.func, ast.Attribute) and not node.args:
+            return walk_tensor(event, node.func.value)
         if name in ("builtins.int", "builtins.float") and len(node.args) == 1:
             tensor = spoken_of(event.args[0]) if event.args else None
             if tensor is not None and tensor.flags & ARRAY:

@@ -64,8 +64,8 @@ class TensorAsSize(Rule):
     attention over it), and `names[n]` on a list raises.
 
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
-    a slice begins at the tensor and its length is known (`x[:, i : i + 2]`, `x.narrow(1, i, 2)`) and where the tensor
-    alone is the index (`x[:, i]`), and else sets
+    slices begin at tensors and their lengths are known (`x[:, i : i + 2]`, `x[:, i : i + h, j : j + w]`, `x.narrow(1, i, 2)`) and where the
+    tensor is the last index (`x[:, i]`, `x[0, i]`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
     host still waits for the number, and the switch holds for the process.
     """

@@ -9,12 +9,14 @@ from typing import Final
 from tclint.events import Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import display
+from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import features
 from tclint.values import Object
 
 _READS_NUMBER: Final = "GB0033"
+_TITLE: Final = "draw with random.uniform(0, 1)"
 
 
 class PythonRandom(Rule):
@@ -82,7 +84,24 @@ def _uniform(event: Call) -> Fix | None:
     if not isinstance(node, ast.Call) or node.args or node.keywords or event.receiver is not None:
         return None
     func = node.func
+    if isinstance(func, ast.Name):
+        return _uniform_by_name(place, func)
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
         return None
     edit = place.replace(node, f"{place.source(func.value)}.uniform(0, 1)")
-    return Fix("draw with random.uniform(0, 1)", Applicability.SAFE, (edit,), "")
+    return Fix(_TITLE, Applicability.SAFE, (edit,), "")
+
+
+def _uniform_by_name(place: Place, func: ast.Name) -> Fix | None:
+    """The same where the file has `from random import random`: it imports both, where the other name is free."""
+    imports = [
+        s for s in place.module.tree.body if isinstance(s, ast.ImportFrom) and s.module == "random" and not s.level
+    ]
+    names = [alias for statement in imports for alias in statement.names]
+    own = next((alias for alias in names if alias.name == "random" and (alias.asname or alias.name) == func.id), None)
+    known = any(alias.name == "uniform" and alias.asname is None for alias in names)
+    taken = "uniform" in uses_in(place.function).bound or ("uniform" in place.module.names and not known)
+    if own is None or taken:
+        return None
+    added = () if known else (place.replace(own, f"{place.source(own)}, uniform"),)
+    return Fix(_TITLE, Applicability.SAFE, (*added, place.replace(place.node, "uniform(0, 1)")), "")

@@ -284,7 +284,7 @@ def _plain(event: Call) -> Fix | None:
         return None
     if not all(isinstance(target, ast.Name) for target in place.parent.targets):
         return None
-    note = "the tensor is no leaf any more: wrong where its gradient is asked for"
+    note = "the tensor is no leaf any more: wrong where its gradient is asked for, or where nothing that is added to it has one"
     if event.method == "Parameter" and len(node.args) == 1 and not node.keywords and isinstance(event.args[0], Tensor):
         edit = place.replace(node, place.source(node.args[0]))
         return Fix("use a plain tensor", Applicability.UNSAFE, (edit,), note)

@@ -132,6 +132,9 @@ def _pure_callee(place: Place | _Body, func: ast.AST) -> bool:
     if isinstance(func, ast.Attribute) and not isinstance(place, _Body) and _gives_tensor(func.attr):
         if pure(place, func.value) and isinstance(place.event.ask.evaluate(func.value), Tensor):
             return True
+    if isinstance(func, ast.Subscript) and not isinstance(place, _Body):
+        # `self.heads[0](x)`
+        return _is_literal(func.slice) and _pure_value(place.event.ask, place.event.ask.evaluate(func), _DEEPEST)
     if not _is_dotted(func):
         return False
     if isinstance(place, _Body):

@@ -120,11 +120,12 @@ def f(x: torch.Tensor):
         ("int(x.sum())", "not n", "error"),
         ("float(x.sum())", "n and x.shape[0]", "error"),
         ("int(x.sum())", "n != 0", "graph-break"),
-        ("(x > 0).any().item()", "n", ""),
+        ("(x > 0).any().item()", "n", "graph-break"),
+        ("bool((x > 0).any())", "n", "graph-break"),
     ],
 )
 def test_the_truth_of_a_number_that_stays_in_the_graph_is_refused(number: str, test: str, effect: str) -> None:
-    """As torch 2.13 does: it raises where Python asks whether such a number is zero, and does not where a bool was read."""
+    """As torch 2.13 does: it raises where Python asks whether such a number is zero, and breaks the graph where a bool was read."""
 
     def found(switch: str) -> list[str]:
         source = KEPT.format(switch=switch, number=number, test=test).encode()
@@ -133,8 +134,8 @@ def test_the_truth_of_a_number_that_stays_in_the_graph_is_refused(number: str, t
         file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
         return [f.effect.value for f in Project([file], settings, "/nowhere").lint().findings]
 
-    assert found("torch._dynamo.config.capture_scalar_outputs = True") == ([effect] if effect else [])
-    assert found("") == []
+    assert found("torch._dynamo.config.capture_scalar_outputs = True") == [effect]
+    assert found("") == (["graph-break"] if "bool" in number else [])
 
 
 RAISES = """
