@@ -14,6 +14,7 @@ from tclint.fixes.uses import uses_in
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._buffers import NOTE
 from tclint.rules._chains import commented, with_else
+from tclint.rules._checks import is_caught
 from tclint.rules._conditions import DRAWN, Tests, condition, handed, negated, on_one_line, split
 from tclint.rules._emptiness import fix_empty
 from tclint.rules._messages import has_values, message_of
@@ -22,7 +23,7 @@ from tclint.rules._skips import fix_skip
 from tclint.rules._stops import fix_stop, fix_while
 from tclint.rules._straight import Straight
 from tclint.rules._writes import Writes, selected
-from tclint.sources.tree import names_read, nodes, position, same
+from tclint.sources.tree import names_read, position, same
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -209,7 +210,7 @@ class _If:
             return None
         if any(isinstance(outer, ast.Try) and outer.handlers for outer in self.place.chain):
             return None  # somebody may wait for this very exception
-        if _is_caught(self.place, node.body[0]):
+        if is_caught(self.place, node.body[0]):
             return None
         message = message_of(node.body[0].exc)
         wanted = negated(self.place, node.test, test)
@@ -487,14 +488,6 @@ class _If:
             return [*kept, *new]
 
         return self.place.rebuild(outermost, last, change)
-
-
-def _is_caught(place: Place, raised: ast.Raise) -> bool:
-    """Whether the file catches an exception of this type by its name."""
-    made = raised.exc.func if isinstance(raised.exc, ast.Call) else raised.exc
-    name = made.id if isinstance(made, ast.Name) else ""
-    handlers = (n.type for n in nodes(place.module.tree) if isinstance(n, ast.ExceptHandler) and n.type is not None)
-    return any(isinstance(n, ast.Name) and n.id == name for handler in handlers for n in ast.walk(handler))
 
 
 def _named(test: ast.expr) -> ast.NamedExpr | None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import collections
 import inspect
 from collections.abc import Container, Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Event, Format, Loop, Operation, ProgramCall, Store, Subscript
+from tclint.events import Attribute, Call, Event, Format, Loop, ProgramCall, Store
 from tclint.program import Function
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import span
@@ -343,98 +342,6 @@ def of_format(event: Format) -> str | None:
     return next((f"{name} in an f-string" for name in names if has(event, value, name)), plain)
 
 
-def of_key(event: Store | Subscript) -> str | None:
-    """An object of the program as the key of a dict, or as an index."""
-    if isinstance(event.receiver, External):
-        return f"item of {event.receiver.name}"
-    if isinstance(event.receiver, Object):
-        written = f"write of an item of a {event.receiver.name}"
-        known = isinstance(event, Store) and written in features.table().features
-        return written if known else f"item of a {event.receiver.name}"
-    if isinstance(event.receiver, Instance):
-        return _of_item(event)
-    if isinstance(event.index, Scalar) and isinstance(event.receiver, Dict):
-        read = event.index.origin.node if event.index.source == "data" else None
-        listed = isinstance(read, ast.Call) and isinstance(read.func, ast.Attribute) and read.func.attr == "tolist"
-        return "number of a tensor as a key" if listed else None
-    if isinstance(event.index, Seq) and event.index.kind == "frozenset" and isinstance(event.receiver, Dict):
-        return "frozenset as a key"
-    if not isinstance(event.index, Instance):
-        return None
-    if isinstance(event.receiver, Seq):
-        return "__index__" if has(event, event.index, "__index__") else None
-    if not isinstance(event.receiver, Dict):
-        return None
-    return as_key(event, event.index)
-
-
-def _of_item(event: Store | Subscript) -> str | None:
-    """An item of an object whose class leaves that to the one below it."""
-    node, written = event.node, isinstance(event, Store)
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
-    holder = targets[0].value if isinstance(targets[0], ast.Subscript) else None
-    who = event.ask.below(event.receiver, holder, "__setitem__" if written else "__getitem__")
-    return f"{'write of an item of' if written else 'item of'} {who}" if who else None
-
-
-def as_key(event: Event, value: Instance) -> str | None:
-    if event.ask.is_nn_module(value.cls):
-        return None  # known by its name
-    if value.fields is not None:
-        return "dataclass as a key"
-    # One object looked up as itself is found by identity: its methods are asked where another one is made for it.
-    # Without an `__eq__` of its own it is compared by identity, and the key of a display with nothing as a rule.
-    shown = isinstance(event, Operation) and event.operator == "key"
-    own = not shown and all(has(event, value, name) for name in ("__hash__", "__eq__")) and _made_here(event.node)
-    return "object with __hash__ as a key" if own else "object as a key"
-
-
-def _made_here(node: ast.AST) -> bool:
-    keys = node.keys if isinstance(node, ast.Dict) else [node.slice if isinstance(node, ast.Subscript) else node]
-    return any(isinstance(key, ast.Call) for key in keys)
-
-
-def of_construction(event: ProgramCall) -> Iterator[str]:
-    """What making an object of a class of the program needs."""
-    if not isinstance(event.function, ClassValue):
-        return
-    cls = event.function.cls
-    if event.ask.method(cls, "__new__") is not None:
-        yield "__new__"
-    base = event.ask.external_base(cls)
-    if base and not event.ask.is_nn_module(cls):
-        yield f"object of a class below {base}"
-        if _overrides(event, event.function, base):
-            yield f"object of a class below {base} that overrides its methods"
-    if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
-        if isinstance(event.ask.evaluate(event.node.func.value), ClassValue):  # and not a class out of a dict
-            yield "class with type arguments"
-    meta = _metaclass(event, event.function)
-    makes = event.ask.method(meta.cls, "__call__") if meta is not None else None
-    if makes is not None and any(
-        isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
-    ):
-        yield "__call__ of a metaclass that writes to what it makes"
-
-
-def _is_written(node: ast.Attribute, function: Function) -> bool:
-    """Whether an attribute of something else than the first argument is written."""
-    own = function.node.args.args[:1]
-    return (
-        isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id not in {a.arg for a in own}
-    )
-
-
-def _overrides(event: Event, value: ClassValue, base: str) -> bool:
-    """Whether a class has a method under a name that the class of Python's own below it has, too."""
-    module, _, name = base.rpartition(".")
-    below = getattr({"builtins": builtins, "collections": collections}.get(module), name, None)
-    own = (method for each in event.ask.mro(value.cls) for method in each.methods)
-    return below is not None and any(method in dir(below) for method in own if method != "__new__")
-
-
 def given_by_method(node: ast.AST, methods: Container[str]) -> str:
     """An argument of a call that one of these methods gives, as it is written; nothing where there is none."""
     given = (*node.args, *(k.value for k in node.keywords)) if isinstance(node, ast.Call) else ()
@@ -500,7 +407,7 @@ def of_class(event: Event, value: ClassValue, short: str) -> str | None:
     """What a class is asked: its metaclass answers."""
     if is_enum(event, value):
         return f"{ENUMERATION} in {short}()" if short != "iter" else f"{ENUMERATION} in a loop"
-    meta = _metaclass(event, value)
+    meta = metaclass(event, value)
     if meta is not None and has(event, Instance(meta.cls), f"__{short}__"):
         return f"__{short}__ of a metaclass"
     return None
@@ -510,7 +417,7 @@ def is_enum(event: Event, value: ClassValue) -> bool:
     return event.ask.external_base(value.cls).startswith("enum.")
 
 
-def _metaclass(event: Event, value: ClassValue) -> ClassValue | None:
+def metaclass(event: Event, value: ClassValue) -> ClassValue | None:
     node = next((k.value for k in value.cls.node.keywords if k.arg == "metaclass"), None)
     found = event.ask.module_value(node.id, value.cls.module) if isinstance(node, ast.Name) else None
     return found if isinstance(found, ClassValue) else None

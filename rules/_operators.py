@@ -6,7 +6,8 @@ import ast
 from typing import Final
 
 from tclint.events import Event, Operation
-from tclint.rules._language import ENUMERATION, as_key, has, is_enum, of_class, part_of_dict
+from tclint.rules._keys import as_key
+from tclint.rules._language import ENUMERATION, has, is_enum, of_class, part_of_dict
 from tclint.torch_facts import features
 from tclint.values import ARRAY, NAMED, ClassValue, Const, External, Instance, Object, Scalar, Seq, Value, tensor_of
 from tclint.values.operators import METHODS

@@ -15,6 +15,7 @@ from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._chains import commented
 from tclint.rules._conditions import Tests, bracketed, condition, handed, negated, on_one_line, split
 from tclint.rules._skips import free, is_steady
+from tclint.rules._turns import MOST, draws, is_endless
 from tclint.sources.tree import names_read, position, same
 from tclint.torch_facts import facts
 from tclint.values import Const, External, Scalar, Tensor
@@ -28,11 +29,6 @@ _NOTE: Final = (
     "NaN as gradient, and parameters get zeros instead of none"
 )
 _JOINS: Final = frozenset(facts.named("joins the tensors of a list"))
-_DRAWS: Final = frozenset(facts.named("draws from a generator"))
-_ENDLESS: Final = frozenset(facts.named("never ends"))
-_ITER: Final = frozenset({"builtins.iter"})
-_MOST: Final = 100
-"""Turns: Dynamo writes each of them into the graph."""
 _TITLE: Final = "make all turns, and keep what was there at the end"
 
 
@@ -46,7 +42,7 @@ def fix_stop(place: Place, node: ast.If, tests: Tests) -> Fix | None:
     loop = next((n for n in place.chain if isinstance(n, ast.For) and n.body is block and not n.orelse), None)
     text = condition(place, node.test, tests)
     parts = ("", text) if text is not None else split(place, node.test, tests)
-    if loop is None or parts is None or _leaves(loop, node) or _is_endless(place, loop.iter) or _draws(place, loop):
+    if loop is None or parts is None or _leaves(loop, node) or is_endless(place, loop.iter) or draws(place, loop):
         return None
     ends = _Ends(place, loop, loop.body[:at], loop.body[at + 1 :], torch[0], *parts)
     edits = ends.returned(last.value) if isinstance(last, ast.Return) else ends.broken()
@@ -61,32 +57,11 @@ def fix_while(place: Place, node: ast.While, tests: Tests) -> Fix | None:
         return None
     test, body, name, turns = counted
     text = condition(place, test, tests)
-    if text is None or _leaves(node, body) or _draws(place, node):
+    if text is None or _leaves(node, body) or draws(place, node):
         return None
     ends = _Ends(place, node, (), node.body[: len(node.body) - body], torch[0], "", negated(place, test, text))
     edits = ends.counted(name, turns)
     return Fix(_TITLE, Applicability.UNSAFE, (*torch[1], *edits), _NOTE) if edits is not None else None
-
-
-def _draws(place: Place, loop: ast.For | ast.While) -> bool:
-    """Whether turns draw numbers: those that are made beyond the end would draw more of them."""
-    return any(isinstance(n, ast.Call) and _is_named(place, n, _DRAWS) for n in ast.walk(loop))
-
-
-def _is_endless(place: Place, turns: ast.expr) -> bool:
-    """Whether a loop would never end by itself, or has more turns than anybody wants in a graph."""
-    calls = [n for n in ast.walk(turns) if isinstance(n, ast.Call)]
-    if any(
-        _is_named(place, call, _ENDLESS) or (_is_named(place, call, _ITER) and len(call.args) > 1) for call in calls
-    ):
-        return True
-    numbers = [place.event.ask.evaluate(argument) for call in calls for argument in call.args]
-    return any(isinstance(n, Const) and type(n.value) is int and n.value > _MOST for n in numbers)
-
-
-def _is_named(place: Place, call: ast.Call, names: frozenset[str]) -> bool:
-    known = place.event.ask.evaluate(call.func)
-    return isinstance(known, External) and known.name in names
 
 
 def _leaves(loop: ast.For | ast.While, known: ast.If | int) -> bool:
@@ -133,7 +108,7 @@ def _bound(place: Place, loop: ast.While, test: ast.expr, more: dict[type[ast.cm
         return None
     assert isinstance(first, ast.Constant)
     most = place.event.ask.evaluate(right)
-    if type(first.value) is not int or (isinstance(most, Const) and type(most.value) is int and most.value > _MOST):
+    if type(first.value) is not int or (isinstance(most, Const) and type(most.value) is int and most.value > MOST):
         return None
     end = on_one_line(place.source(right)) + (f" + {more[type(test.ops[0])]}" if more[type(test.ops[0])] else "")
     return left.id, end if first.value == 0 else f"{first.value}, {end}"

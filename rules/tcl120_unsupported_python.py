@@ -27,7 +27,7 @@ from tclint.events import (
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _hooks, _language, _operators, _protocols
+from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols
 from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
@@ -148,7 +148,7 @@ class UnsupportedPython(Rule):
         )
 
     def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
-        name = _language.of_key(event)
+        name = _keys.of_key(event)
         read = asked.verdict("Tensor.tolist", self.release) if name == _READ else None
         if read is None or read.breaks != "always":  # else the graph ends where the number is read
             yield from self._of_language(event, name)
@@ -253,7 +253,7 @@ class UnsupportedPython(Rule):
             elif base == "torch.Tensor" and event.args and tensor_of(event.args[0]) is None:
                 yield self._finding(event, "a tensor subclass is built from sizes")
             else:
-                for feature in _language.of_construction(event):
+                for feature in _construction.of_construction(event):
                     yield from self._of_language(event, feature)
         elif isinstance(event.function, FunctionValue) and event.function.function.decorators:
             for feature in _language.of_decorators(event, event.function.function):
@@ -268,13 +268,14 @@ class UnsupportedPython(Rule):
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
         unhanded = facts.at(self.release).named("cannot be handed over at a graph break")
+        unmade = facts.at(self.release).named("is of an object that cannot be made again at a graph break")
         methods = {name.rpartition(".")[2] for name in unhanded}
         # Where only some runs get to the break, the others hand nothing over: a switch may be off for good.
         if event.function is None or not event.at.sure:
             return
         if given := _language.given_by_method(event.node, methods):
             yield self._finding(event, f"`{given}` is handed to a function in which the graph breaks")
-        elif _BOUND in unhanded and (method := method_of_made(event)):
+        elif _BOUND in unmade and (method := method_of_made(event)):
             yield self._finding(
                 event,
                 f"the graph breaks in `{method}`, a method of an object that compiled code makes, which cannot be handed over there",

@@ -391,6 +391,15 @@ CONTEXTS: dict[str, tuple[Any, ...]] = {
     "contextlib.redirect_stdout": (sys.stderr,),
     "contextlib.redirect_stderr": (sys.stderr,),
     "contextlib.chdir": (".",),
+    "torch.backends.mkl.verbose": (0,),
+    "torch.backends.mkldnn.verbose": (0,),
+    "torch.profiler.itt.range": ("a",),
+    "torch.serialization.safe_globals": ([],),
+    "torch.utils.checkpoint.set_checkpoint_debug_enabled": (False,),
+    "torch.utils.checkpoint.set_checkpoint_early_stop": (False,),
+    "unittest.mock.patch": ("os.sep", "/"),
+    "unittest.mock.patch.dict": ({"a": 1}, {"a": 2}),
+    "unittest.mock.patch.object": (sys, "argv", []),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import constructors, exceptions, execute, hints, parameters, wrappers
+from tclint.interpreter import constructors, exceptions, execute, fitting, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import ONCE, RARE, Env, Frame
@@ -176,14 +176,14 @@ class Functions:
         if value.bound is not None:
             args = [value.bound, *args]
         if frame.region is not None and not open_ended and "try" in frame.blocks and not function.decorators:
-            if not parameters.fits(function, args, keywords) and exceptions.ends_type_errors(frame, node):
+            if not fitting.fits(function, args, keywords) and exceptions.ends_type_errors(frame, node):
                 exceptions.fails(frame, node, "call that does not fit its function")
-        if parameters.given_twice(function, args, keywords):
+        if fitting.given_twice(function, args, keywords):
             return UNKNOWN
         if function.cls is None and not open_ended:
-            if parameters.left_out(function, args, keywords):
+            if fitting.left_out(function, args, keywords):
                 return UNKNOWN
-            if not function.decorators and parameters.too_many(function, args):
+            if not function.decorators and fitting.too_many(function, args):
                 return UNKNOWN
         self._emitter.emit(events.ProgramCall, frame, node, value, args, keywords)
         if frame.region is not None and function.decorators and self._is_run_while_tracing(function):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import answering, constructors, parameters, registries
+from tclint.interpreter import answering, constructors, fitting, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
@@ -113,7 +113,7 @@ class Objects:
         first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(made.cls)), ("__init__", made))
         for name, receiver in first if frame.region is not None else first[1:]:
             method = classes.find_method(made.cls, name)
-            if method is not None and not parameters.given_twice(method, [receiver, *args], keywords):
+            if method is not None and not fitting.given_twice(method, [receiver, *args], keywords):
                 env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
                 self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
 

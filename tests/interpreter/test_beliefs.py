@@ -9,7 +9,7 @@ import pytest
 from small_programs import cls, function, interpreter, module
 
 from tclint.api import lint
-from tclint.interpreter import parameters
+from tclint.interpreter import fitting, parameters
 from tclint.interpreter.expressions.comparisons import compare
 from tclint.values import (
     BOOL,
@@ -118,11 +118,11 @@ def test_a_list_for_a_tensor_is_neither() -> None:
 def test_a_call_that_leaves_something_out_means_another_function() -> None:
     interp = interpreter(a=CALLED)
     g = function(interp, "g")
-    assert parameters.left_out(g, [Tensor()], {"last": NONE})
-    assert parameters.left_out(g, [Tensor(), Const(1)], {})
-    assert not parameters.left_out(g, [Tensor()], {"size": Const(1), "last": NONE})
-    assert not parameters.left_out(g, [Seq("star", None, UNKNOWN)], {})
-    assert not parameters.left_out(function(interp, "f"), [UNKNOWN] * 5, {})
+    assert fitting.left_out(g, [Tensor()], {"last": NONE})
+    assert fitting.left_out(g, [Tensor(), Const(1)], {})
+    assert not fitting.left_out(g, [Tensor()], {"size": Const(1), "last": NONE})
+    assert not fitting.left_out(g, [Seq("star", None, UNKNOWN)], {})
+    assert not fitting.left_out(function(interp, "f"), [UNKNOWN] * 5, {})
 
 
 @pytest.mark.parametrize("word", [NONE, Const("auto")])
