@@ -30,6 +30,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.sequence import HANDED
 
 ENUMERATION: Final = "enumeration"
 
@@ -227,7 +228,7 @@ def _is_object(value: Value) -> bool:
 
 def is_handed_in(value: Seq) -> bool:
     """Whether whoever calls the compiled function passes this: it is there before the function runs."""
-    return value.length == "arg"
+    return value.length == HANDED
 
 
 def _is_held(event: Event, node: ast.AST) -> bool:

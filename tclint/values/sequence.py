@@ -29,6 +29,8 @@ MAX_NESTING: Final = 4
 _MAX_ITEMS: Final = 64
 _TOLD: Final = 12
 """Items that tell two sequences apart."""
+HANDED: Final = "handed"
+"""Instead of where its length comes from: who calls compiled code passes this very set or generator."""
 
 
 _OWNERS: Final = {name: name for name in ("tuple", "set", "frozenset", "range", "slice")} | {
@@ -247,7 +249,12 @@ class Seq(Value):
 
     @property
     def length_source(self) -> str:
-        return self.length if self.length not in (KEPT, COLLATED) else ""
+        return self.lent if self.length not in (KEPT, COLLATED) else ""
+
+    @property
+    def lent(self) -> str:
+        """Where the length of what is made of this one comes from: that was not handed in itself."""
+        return "arg" if self.length == HANDED else self.length
 
     def known_length(self) -> int | None:
         return len(self.items) if self.items is not None and self.kind == "tuple" else None
@@ -359,9 +366,10 @@ class Seq(Value):
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 
     def as_input(self, name: str, origin: Origin) -> Value:
+        length = HANDED if self.kind in ("set", "frozenset", "generator") else "arg"
         if self.items is not None:
-            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, "arg")
-        return Seq(self.kind, None, self.elem.as_input(name, origin), "arg")
+            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, length)
+        return Seq(self.kind, None, self.elem.as_input(name, origin), length)
 
     def join_alike(self, other: Seq) -> Value | None:
         if self.key == other.key:

@@ -113,7 +113,7 @@ def _generators(
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
     if iterable is NONE:
         return UNKNOWN, ""  # Python raises before the first item
-    length = iterable.length if isinstance(iterable, Seq) else ""
+    length = iterable.lent if isinstance(iterable, Seq) else ""
     if isinstance(iterable, (Const, ClassValue)) or (frame.region is None and not isinstance(iterable, Seq)):
         items, exact = iterable.turns(frame, first.iter, _UNROLL, 1)
         iterable = Seq("list", tuple(items)) if exact else iterable

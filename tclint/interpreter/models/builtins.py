@@ -126,7 +126,7 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             items = elements.items
             if kind in ("set", "frozenset") and items is not None:
                 items = tuple({item.key: item for item in items}.values())
-            return Seq(kind, items, elements.elem, elements.length)
+            return Seq(kind, items, elements.elem, elements.lent)
         if frame.region is None and isinstance(elements, (Tensor, Dict, Const, ClassValue)):
             rows, exact = elements.turns(frame, node, _MOST, 0)
             if exact:
@@ -201,7 +201,7 @@ def _zip(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if isinstance(rows, Seq) and rows.kind == "star" and isinstance(rows.elem, Seq) and rows.elem.items is not None:
         # `zip(*rows)`: the columns, each as long as there are rows.
         return Seq("list", tuple(Seq("tuple", None, column, rows.length) for column in rows.elem.items))
-    length = next((a.length for a in args if isinstance(a, Seq) and a.length), "")
+    length = next((a.lent for a in args if isinstance(a, Seq) and a.length), "")
     return Seq(_lazy(frame, args), None, Seq("tuple", tuple(a.iterate(frame, node) for a in args)), length)
 
 
@@ -219,7 +219,7 @@ def _enumerate(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
     first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
     if items is not None and first is not None:
         return Seq(_lazy(frame, args), tuple(Seq("tuple", (Const(first + i), v)) for i, v in enumerate(items)))
-    length = args[0].length if isinstance(args[0], Seq) else ""
+    length = args[0].lent if isinstance(args[0], Seq) else ""
     counted = (first, 1) if first is not None else None
     number = _number(frame) if counted is not None else INT
     return Seq(_lazy(frame, args), None, Seq("tuple", (number, args[0].iterate(frame, node))), length, counted)
@@ -233,7 +233,7 @@ def _same_items(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> 
         return value.derived(frame.origin(node), value.dtype, value.ndim)
     if isinstance(value, Seq):
         items = value.items[::-1] if value.items is not None else None
-        return Seq("list", items, value.elem, value.length)
+        return Seq("list", items, value.elem, value.lent)
     return Seq("list", None, value.iterate(frame, node))
 
 
@@ -330,7 +330,7 @@ def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
         rows = zip(*(column for column in columns if column is not None), strict=False)
         return Seq("generator", tuple(args[0].call(frame, node, list(row), {}) for row in rows))
     elements = [a.iterate(frame, node) for a in args[1:]]
-    length = next((a.length for a in args[1:] if isinstance(a, Seq) and a.length), "")
+    length = next((a.lent for a in args[1:] if isinstance(a, Seq) and a.length), "")
     made = args[0].call(frame, node, elements, {})
     return Seq("list" if frame.region is not None else "generator", None, made, length)
 
