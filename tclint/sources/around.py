@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
-from tclint.sources import glance, regular, roles
+from tclint.sources import glance, roles
 from tclint.sources.files import InputFile
 from tclint.sources.import_scan import Imported, imports
+from tclint.sources.related import content
 
-_MOST: Final = 20_000_000
 """Bytes of a file that is looked at."""
 
 
@@ -28,7 +27,7 @@ def around(
     names of functions that compile as `torch.compile` does.
     """
     start = os.path.join(root, "")
-    data = {file.absolute: _data(file) for file in files if file.absolute.startswith(start)}
+    data = {file.absolute: content(file) for file in files if file.absolute.startswith(start)}
     wanted = {file.absolute for file in files if file.report and file.absolute in data}
     others = data.keys() - wanted
     sites = {path for path, text in data.items() if glance.compiles(text) or any(name in text for name in compilers)}
@@ -41,15 +40,6 @@ def around(
         if leading or callers:
             matters = _reached(leading | callers | wanted, joined.imported)
     return [file for file in files if file.report or file.absolute not in data or file.absolute in matters]
-
-
-def _data(file: InputFile) -> bytes:
-    if file.text is not None:
-        return file.text
-    try:
-        return regular.read(os.path.realpath(file.absolute), _MOST) or b""
-    except OSError:
-        return b""  # told where the file is read for good
 
 
 def _reached(start: Iterable[str], after: Mapping[str, Collection[str]]) -> set[str]:

@@ -15,7 +15,7 @@ from tclint.verify.heard import Heard
 from tclint.verify.job import Job
 from tclint.verify.process import Limits, run_job, start_server
 
-_LOOK: float = 0.2
+_LOOK = 0.2
 """Seconds between two looks for answers and for new jobs."""
 _TRIES = 2
 """How often a job may take its worker with it. A second machine tells an accident from a target that does it every time."""
@@ -56,8 +56,8 @@ class _Asked:
 class RayExecutor(Executor):
     """`concurrent.futures` over Ray tasks; one GPU per job on CUDA.
 
-    Ray itself retries nothing: who dies is asked once more, elsewhere if there is another machine, and gets one answer. A
-    machine without torch is not asked again.
+    Ray itself retries nothing: who dies is asked once more, where Ray finds room, and gets one answer. A machine without torch
+    is not asked again.
     """
 
     def __init__(self, address: str, device: str) -> None:
@@ -121,12 +121,12 @@ class RayExecutor(Executor):
         for ref in pending:
             self._ray.cancel(ref, force=True)
 
-    def _send(self, asked: _Asked, pending: dict[Any, _Asked], avoid: str = "") -> None:
+    def _send(self, asked: _Asked, pending: dict[Any, _Asked]) -> None:
         task = self._task
-        if self._unfit or avoid:
+        if self._unfit:
             from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-            nodes = self._nodes(avoid)
+            nodes = self._nodes()
             if not nodes:
                 why = asked.unfit or "no machine of the cluster is left that can run targets"
                 asked.given.set_result(Heard(device=asked.args[0].device, trouble=why))
@@ -135,11 +135,10 @@ class RayExecutor(Executor):
             task = task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=chosen, soft=True))
         pending[task.remote(*asked.args)] = asked
 
-    def _nodes(self, avoid: str) -> list[str]:
-        """The machines that may be asked, without one that should not be, if there is another."""
+    def _nodes(self) -> list[str]:
+        """The machines that may be asked."""
         alive = [each for each in self._ray.nodes() if each["Alive"] and each["Resources"].get(self._needs)]
-        fit = sorted(each["NodeID"] for each in alive if each["NodeID"] not in self._unfit)
-        return [node for node in fit if node != avoid] or fit
+        return sorted(each["NodeID"] for each in alive if each["NodeID"] not in self._unfit)
 
     def _hear(self, ref: Any, asked: _Asked, pending: dict[Any, _Asked]) -> None:
         try:
@@ -159,6 +158,6 @@ class RayExecutor(Executor):
             if isinstance(answer, Unfit):
                 self._unfit.add(answer.node)
                 asked.unfit = answer.why
-                self._send(asked, pending, answer.node)
+                self._send(asked, pending)
             else:
                 asked.given.set_result(answer)

@@ -53,8 +53,7 @@ def told_by_rank(
     for number, verdict in enumerate(verdicts):
         met = [rank for rank, answers in each.items() if answers[number].outcome is Outcome.CONFIRMED]
         if verdict.outcome is Outcome.CONFIRMED and met:
-            first, *rest = verdict.words.split("\n")
-            verdict = replace(verdict, words="\n".join([f"{first} ({words(met, tuple(alone))})", *rest]))
+            verdict = replace(verdict, words=_added(verdict.words, met, alone))
         told.append(verdict)
     return tuple(told)
 
@@ -70,10 +69,14 @@ def missed_by_rank(
     told = []
     for each in missed:
         met = places.get((each.path, each.line, each.effect))
-        first, *rest = (each.words or each.effect).split("\n")
-        text = "\n".join([f"{first} ({words(met, tuple(alone))})", *rest]) if met else each.words
-        told.append(replace(each, words=text))
+        told.append(replace(each, words=_added(each.words or each.effect, met, alone)) if met else each)
     return tuple(told)
+
+
+def _added(said: str, met: Iterable[int], alone: Mapping[int, Heard]) -> str:
+    """The words with the ranks behind their first line."""
+    first, *rest = said.split("\n")
+    return "\n".join([f"{first} ({words(met, tuple(alone))})", *rest])
 
 
 def differences(alone: Mapping[int, Heard]) -> tuple[str, ...]:
