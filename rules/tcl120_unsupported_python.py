@@ -250,7 +250,7 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "a pydantic model is built")
             elif _is_partial_dict(event):
                 yield self._finding(event, "a TypedDict with optional keys is built")
-            elif base == "torch.Tensor" and event.args and tensor_of(event.args[0]) is None:
+            elif base == "torch.Tensor" and not _is_wrapper(event) and event.args and tensor_of(event.args[0]) is None:
                 yield self._finding(event, "a tensor subclass is built from sizes")
             else:
                 for feature in _construction.of_construction(event):
@@ -341,6 +341,13 @@ def _is_pydantic(event: ProgramCall) -> bool:
     cls = event.function.cls
     based = event.ask.external_base(cls).startswith("pydantic.")
     return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
+
+
+def _is_wrapper(event: ProgramCall) -> bool:
+    """Whether a tensor subclass tells torch what it is made of: then Dynamo traces how it is built."""
+    assert isinstance(event.function, ClassValue)
+    cls = event.function.cls
+    return all(event.ask.method(cls, name) is not None for name in ("__tensor_flatten__", "__tensor_unflatten__"))
 
 
 def _is_partial_dict(event: ProgramCall) -> bool:

@@ -152,6 +152,9 @@ class Entries:
             if region is not None:
                 return UNKNOWN
             decorated = decorated.args or UNKNOWN
+        if isinstance(decorated, Object) and decorated.kind == "in graph":
+            # That says what a call inside a graph is: the function that is compiled itself is traced.
+            decorated = decorated.args or UNKNOWN
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             # A wrapper stands before the function: enter through it.
             frame = Frame(self._interp, function.module, function, {}, region)

@@ -45,7 +45,7 @@ _ELSEWHERE: Final = frozenset(facts.named("makes a program of another compiler")
 _FILLS: Final = frozenset(facts.named("registers what its module holds")) | frozenset(
     facts.named("adds a value to a sequence")
 )
-_OPAQUE: Final = frozenset({"disabled", "elsewhere"})
+_OPAQUE: Final = frozenset({"disabled", "elsewhere", "in graph"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
@@ -117,6 +117,8 @@ class Functions:
         if isinstance(func, External):
             if func.name in torch_wrappers.DISABLE:
                 return Object(func.name, frame.origin(decorator), "disabled", value)
+            if func.name in torch_wrappers.IN_GRAPH:
+                return torch_wrappers.in_graph(frame, decorator, func.name, value)
             if func.name == torch_wrappers.CUSTOM_OP:
                 return torch_wrappers.custom_op(frame, decorator, value)
             if func.name == "contextlib.contextmanager":
@@ -136,9 +138,10 @@ class Functions:
             ways = [self._wrapped(frame, decorator, option, value) for option in func.options]
             return next((way for way in ways if isinstance(way, Object) and way.kind in _OPAQUE), value)
         elif isinstance(func, FunctionValue):
-            disabled = wrappers.disables(self._interp.names.frame(func.function.module), func.function)
-            if disabled is not None:
-                return Object("torch.compiler.disable", disabled, "disabled", value)
+            handed = wrappers.handed_to_torch(self._interp.names.frame(func.function.module), func.function)
+            if handed is not None:
+                name, origin = handed
+                return Object(name, origin, "disabled" if name in torch_wrappers.DISABLE else "in graph", value)
             if wrappers.compiles(func.function):
                 made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else func
                 made = made.call(frame, decorator, [value], {})

@@ -12,7 +12,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
 from tclint.sources.tree import nodes
-from tclint.torch_facts import releases
+from tclint.torch_facts import facts, releases
 from tclint.values import (
     FALSE,
     STR,
@@ -174,7 +174,10 @@ class Names:
         return registries.filled(self._interp, module, name, value) if isinstance(value, Dict) else value
 
     def _bound_anew(self, module: Module, name: str, function: Value) -> Value:
-        """What a function's name stands for where the file hands it on: `f = torch.compiler.disable(f)` is a decorator, too."""
+        """What a function's name stands for where the file hands it on: `f = torch.compiler.disable(f)` is a decorator, too.
+
+        So is `allow_in_graph(f)` as a statement: torch remembers the function itself.
+        """
         call = module.index(_handed_on).get(name)
         if call is None:
             return function
@@ -253,14 +256,24 @@ class Names:
 
 
 _HANDED_ON: Final = re.compile(rb"^(\w+)[ \t]*=[ \t]*[\w.]+\(\s*\1\b", re.MULTILINE)
+_TELLS: Final = {n.rpartition(".")[2] for n in facts.named("puts a function into the graph as it is")}
+_TOLD: Final = re.compile(rf"^(?:[\w.]+\.)?(?:{'|'.join(sorted(_TELLS))})\(".encode(), re.MULTILINE)
 
 
 def _handed_on(module: Module) -> Mapping[str, ast.Call]:
-    """By name, the call at the top level that is given a name's value and binds the name to what it makes of it."""
-    if _HANDED_ON.search(module.data) is None:
+    """By name, the call at the top level that is given a name's value and binds the name to what it makes of it.
+
+    Or that tells torch about it, which torch remembers by the function itself.
+    """
+    if _HANDED_ON.search(module.data) is None and _TOLD.search(module.data) is None:
         return {}
     found: dict[str, ast.Call] = {}
     for statement in module.tree.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.args:
+            told, given = statement.value, statement.value.args[0]
+            last = told.func.attr if isinstance(told.func, ast.Attribute) else getattr(told.func, "id", "")
+            if isinstance(given, ast.Name) and last in _TELLS:
+                found[given.id] = told
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         call = statement.value if isinstance(statement, ast.Assign) else None
         if isinstance(target, ast.Name) and isinstance(call, ast.Call) and call.args:

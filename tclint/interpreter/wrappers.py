@@ -14,7 +14,8 @@ from tclint.values.origin import Origin
 
 _PYTHON = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 """Packages whose decorators leave Python what it is, or of which the tables know what they do."""
-_DISABLERS = frozenset(name.rpartition(".")[2] for name in torch_wrappers.DISABLE)
+_TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH
+_LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _TAKERS)
 
 
 def wrap(decorator: FunctionValue, value: Value) -> Value:
@@ -35,18 +36,18 @@ def compiles(decorator: Function) -> bool:
     )
 
 
-def disables(frame: Frame, decorator: Function) -> Origin | None:
-    """Where a decorator of the program hands what it decorates to a function that keeps Dynamo out, on one way at least.
+def handed_to_torch(frame: Frame, decorator: Function) -> tuple[str, Origin] | None:
+    """The function that keeps Dynamo out of what it is given, to which a decorator of the program hands what it decorates.
 
-    It is written for that: where there is another way it is for releases, and tools, that know no Dynamo.
+    On one way at least: it is written for that, and another way is for releases, and tools, that know no Dynamo.
     """
     inside = list(ast.walk(decorator.node))
     given = {n.arg for n in inside if isinstance(n, ast.arg)}
-    for node in (disabler for n in inside if (disabler := _hands_to(n, given)) is not None):
-        if isinstance(node, ast.Attribute) and node.attr in _DISABLERS:
+    for node in (taker for n in inside if (taker := _hands_to(n, given)) is not None):
+        if isinstance(node, ast.Attribute) and node.attr in _LAST_NAMES:
             named = evaluate(frame, node)
-            if isinstance(named, External) and named.name in torch_wrappers.DISABLE:
-                return frame.origin(node)
+            if isinstance(named, External) and named.name in _TAKERS:
+                return named.name, frame.origin(node)
     return None
 
 

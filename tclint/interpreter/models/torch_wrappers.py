@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import graphed, objects
 from tclint.interpreter.models.functions import Args, Handler, Keywords
@@ -34,6 +35,7 @@ from tclint.values import (
 )
 
 DISABLE: Final = frozenset(facts.named("keeps a function out of the graph"))
+IN_GRAPH: Final = frozenset(facts.named("puts a function into the graph as it is"))
 _CHECKPOINT: Final = frozenset(facts.named("runs a function under a checkpoint"))
 _TRANSFORMS: Final = frozenset(facts.named("transforms a function"))
 _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given"))
@@ -51,6 +53,15 @@ def _transparent(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
 
 def _disabled(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     return Object(name, frame.origin(node), "disabled", args[0]) if args else External(name)
+
+
+def _in_graph(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    return in_graph(frame, node, name, args[0]) if args else External(name)
+
+
+def in_graph(frame: Frame, node: ast.AST, name: str, target: Value) -> Value:
+    """A function that the graph calls as it is; a class stays one: what it builds is seen elsewhere."""
+    return Object(name, frame.origin(node), "in graph", target) if isinstance(target, FunctionValue) else target
 
 
 def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -151,6 +162,7 @@ def _marked(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSPARENT, _transparent),
     **dict.fromkeys(DISABLE, _disabled),
+    **dict.fromkeys(IN_GRAPH, _in_graph),
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
     **dict.fromkeys(facts.named("calls a function with positions"), _mask),
     **dict.fromkeys(_TRANSFORMS, _transform),
@@ -181,6 +193,21 @@ def _call_transformed(
     inside = [a.view(a.origin) if isinstance(a, Tensor) else a for a in args]
     tensor = tensor_of(func.args.call(frame, node, inside, keywords, open_ended))
     return Tensor(tensor.conf, tensor.dtype, -1, 0, frame.origin(node)) if tensor is not None else UNKNOWN
+
+
+def _call_in_graph(
+    frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    """Dynamo does not look into the function: it is called as it is, with tensors that hold no values."""
+    assert func.args is not None
+    if frame.region is not None:
+        frame.interp.emitter.emit(events.ProgramCall, frame, node, func.args, args, keywords)
+    region, frame.region = frame.region, None
+    try:
+        with frame.interp.emitter.silence:
+            return func.args.call(frame, node, args, keywords, open_ended)
+    finally:
+        frame.region = region
 
 
 def _call_custom_op(
@@ -267,6 +294,7 @@ def _generator_method(
 
 
 objects.register("disabled", call=_call_disabled)
+objects.register("in graph", call=_call_in_graph)
 objects.register("transform", call=_call_transformed)
 objects.register("custom op", "unsafe custom op", "foreign custom op", call=_call_custom_op)
 objects.register("torch.no_grad", "torch.inference_mode", "torch.enable_grad", call=_call_grad_mode)
