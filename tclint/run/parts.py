@@ -178,13 +178,14 @@ class PartRunner:
         method = own or interp.classes.find_method(cls, "forward")
         if method is None or (own is not None and interp.results.knows(place_of(own))):
             return
-        dispatcher = interp.emitter.dispatcher
-        before = dict(dispatcher.found)
-        interp.results.calls_compiled = False
+        dispatcher, results = interp.emitter.dispatcher, interp.results
+        found, reached, blind = dict(dispatcher.found), set(results.reached), set(results.blind)
+        results.calls_compiled = False
         self._enter_forward(interp, examples, cls, method, region)
-        if interp.results.calls_compiled:
-            # It calls what is compiled, or marks its inputs: so it is the eager code around it.
-            dispatcher.found = before
+        if results.calls_compiled:
+            # It calls what is compiled, or marks its inputs: so it is the eager code around it. The modules that it calls
+            # are not for that: each is entered by itself.
+            dispatcher.found, results.reached, results.blind = found, reached, blind
             interp.memo.forget()
 
     @staticmethod

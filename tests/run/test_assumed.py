@@ -75,6 +75,44 @@ def test_a_forward_that_calls_compiled_code_is_eager(project: Project, line: str
     assert shown(project.write({"net.py": source}).lint(assume_compiled="all")) == []
 
 
+def test_the_modules_that_an_eager_forward_calls_are_not_eager_for_that(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        def faster(function):
+            return torch.compile(function)
+
+        def _swoosh(x):
+            return x * torch.sigmoid(x)
+
+        class Swoosh(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.function = faster(_swoosh)
+
+            def forward(self, x):
+                print(x)
+                return self.function(x)
+
+        class Limit(nn.Module):
+            def forward(self, x):
+                print(x)
+                return x
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.limit = Limit()
+                self.swoosh = Swoosh()
+
+            def forward(self, x):
+                print(x)
+                return self.swoosh(self.limit(x))
+    """
+    assert shown(project.write({"net.py": source}).lint(assume_compiled="all")) == ["net.py:21 TCL108 assumed"]
+
+
 def test_a_mark_in_a_forward_of_a_program_that_compiles_nothing_is_the_hazard(project: Project) -> None:
     source = """
         import torch
