@@ -56,7 +56,7 @@ class Union(Value):
         callables = [o for o in self._options if type(o) is not Const]
         several = frame.region is None and len(callables) > 1
         frame.maybe += several  # each of them may be the one that does not run
-        choosing = several and all(o.holds_compiled() for o in callables)
+        choosing = several and sum(o.holds_compiled() for o in callables) > 1
         frame.interp.account.choosing += choosing
         mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
         disabled = [o for o in callables if mixed and frame.interp.functions.is_disabled(o)]
