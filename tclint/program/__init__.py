@@ -1,9 +1,10 @@
 """The program: who is who, across files."""
 
 from tclint.program.asking import Answers, Question
+from tclint.program.extent import Extent, Read, reads
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
-from tclint.program.program import Program
+from tclint.program.program import Program, Touched
 from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Class",
     "Data",
     "Definition",
+    "Extent",
     "Function",
     "FunctionNode",
     "FunctionPlace",
@@ -19,5 +21,8 @@ __all__ = [
     "Module",
     "Program",
     "Question",
+    "Read",
+    "Touched",
     "absolute_name",
+    "reads",
 ]
