@@ -97,12 +97,21 @@ def _hash(data: bytes) -> str:
 
 
 def _outline(module: Module) -> str:
-    """What a file comes to without its functions' texts: all other lines, and where the functions stand."""
-    parts, line = [module.text_of(1, 2)], 1  # the first two may say how the rest is encoded
-    for first, last, column in module.spans_of_functions.values():
-        parts += [module.text_of(line, first - 1), f"\0{first} {last} {column}\0".encode()]
-        line = last + 1
-    parts += [module.text_of(line, module.lines), repr(sorted(module.rebound)).encode()]
+    """What a file comes to without its functions' texts: all other statements, and where each of them stands."""
+    parts = [module.text_of(1, 2)]  # these may say how the rest is encoded
+    functions = module.spans_of_functions.values()
+    spans = iter(functions)
+    span = next(spans, None)
+    for line, last in module.lines_of_outline:
+        # A compound statement at the top level may hold functions.
+        while span is not None and span[0] <= last:
+            if span[0] >= line:
+                parts += [b"\0%d\0" % line, module.text_of(line, span[0] - 1)]
+                line = span[1] + 1
+            span = next(spans, None)
+        if line <= last:
+            parts += [b"\0%d\0" % line, module.text_of(line, last)]
+    parts += [repr([*functions]).encode(), repr(sorted(module.rebound)).encode()]
     return _hash(b"".join(parts))
 
 

@@ -257,6 +257,12 @@ class Module:
         self.program.touched.add(self.outline)
         return {number: (f.line, *index.spans[number][1:]) for number, f in sorted(index.by_ordinal.items())}
 
+    @property
+    def lines_of_outline(self) -> list[tuple[int, int]]:
+        """The first and last lines of what stands in no function."""
+        self.program.touched.add(self.outline)
+        return self._indexed().outline
+
     def text_of(self, first: int, last: int) -> bytes:
         """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""
         self.program.touched.add(self)
