@@ -196,6 +196,12 @@ class Module:
         return self._indexed().stars
 
     @property
+    def body(self) -> list[ast.stmt]:
+        """The statements at the top level. Whoever looks into functions that they hold says so (`Function.read`)."""
+        self.program.touched.add(self.outline)
+        return self._parsed().body
+
+    @property
     def tree(self) -> ast.Module:
         """The tree; an empty one where the file cannot be parsed (`problem` then says why)."""
         self.program.touched.add(self)

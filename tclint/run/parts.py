@@ -320,7 +320,7 @@ class PartRunner:
         interp.heap.begin()
         interp.recordings.begin()
         with interp.results.guarded(module):
-            for statement in module.tree.body:
+            for statement in module.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
                     execute.run_block(frame, [statement])
                     frame.dead = False
@@ -331,6 +331,7 @@ class PartRunner:
         # `fast = partial(torch.compile, mode=…)`: who calls `fast` need not mention torch.compile.
         shorthands = [name.encode() for name, value in frame.env.items() if _compiles_later(interp, value)]
         for function in list(module.functions):
+            function.read()  # its text is looked at, and one that stands in a block of the top level is run with it
             if place_of(function) in interp.results.reached:
                 continue
             with interp.results.guarded(function):
