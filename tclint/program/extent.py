@@ -10,7 +10,7 @@ import hashlib
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tclint.program.symbols import Function
@@ -28,16 +28,14 @@ class Outline:
         self.module = module
 
 
-@dataclass(frozen=True, slots=True)
 class Fact:
-    """What a function makes of a whole file. Whoever asks depends on what comes out, and on no more of the file."""
+    """What a function makes of a whole file. Whoever asks depends on what comes out, and on the outline of the file."""
 
-    module: Module
-    build: Callable[[Module], Any]
+    __slots__ = ("module", "name")
 
-    @property
-    def name(self) -> str:
-        return f"{self.build.__module__} {self.build.__qualname__}"
+    def __init__(self, module: Module, build: Callable[[Module], Any]) -> None:
+        self.module = module
+        self.name = f"{build.__module__} {build.__qualname__}"
 
 
 class Extent(NamedTuple):

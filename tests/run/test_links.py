@@ -28,7 +28,8 @@ def test_a_broken_file_names_the_same_once_somebody_has_tried_to_parse_it() -> N
     program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
     broken = program.modules[0]
     before = links_of(broken)
-    assert not broken.names and broken.problem is not None
+    assert not broken.names
+    assert broken.problem is not None
     assert links_of(broken) == before == ("helpers.py",)
 
 
