@@ -1,9 +1,9 @@
 """The program: who is who, across files."""
 
 from tclint.program.asking import Answers, Question
-from tclint.program.extent import Extent, Read, reads
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
+from tclint.program.portions import Portion, Read, reads
 from tclint.program.program import Program, Touched
 from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
@@ -13,12 +13,12 @@ __all__ = [
     "Class",
     "Data",
     "Definition",
-    "Extent",
     "Function",
     "FunctionNode",
     "FunctionPlace",
     "Import",
     "Module",
+    "Portion",
     "Program",
     "Question",
     "Read",

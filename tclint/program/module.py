@@ -15,8 +15,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
-from tclint.program.extent import Fact, Outline
 from tclint.program.index import Index, index_of, numbered
+from tclint.program.portions import Fact, Outline
 from tclint.program.symbols import Class, Definition, Function, Lookup
 from tclint.sources.text import Unparsable, parse
 from tclint.sources.tree import nodes

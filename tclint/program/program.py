@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from tclint.program.asking import Answers, Question
-from tclint.program.extent import Fact, Outline
 from tclint.program.module import Data, Module
+from tclint.program.portions import Fact, Outline
 from tclint.program.symbols import Function, FunctionNode, Lookup
 
 Touched = Module | Question | Outline | Function | Fact

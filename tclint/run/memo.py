@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.program import Extent, Read, extent, reads
+from tclint.program import Portion, Read, portions, reads
 from tclint.program.asking import MARK, Answers, Question, digest
 from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
@@ -85,12 +85,12 @@ class Memo:
     def _holds(self, path: str, was: str | None, some: tuple[Any, ...] | None) -> bool:
         if was is not None and self._now(path) == was:
             return True
-        return some is not None and self._same(path, Extent(*some))
+        return some is not None and self._same(path, Portion(*some))
 
-    def _same(self, path: str, then: Extent) -> bool:
+    def _same(self, path: str, then: Portion) -> bool:
         """Whether a file that changed is as it was where it was read."""
         module = self.program.by_path.get(path)
-        return module is not None and extent.digest(module, then.functions, then.facts) == then.digest
+        return module is not None and portions.digest(module, then.functions, then.facts) == then.digest
 
     def _now(self, path: str) -> str | None:
         """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""

@@ -38,7 +38,7 @@ class Fact:
         self.name = f"{build.__module__} {build.__qualname__}"
 
 
-class Extent(NamedTuple):
+class Portion(NamedTuple):
     """What of a file was read, where it was not all of it: as plain values, with what that comes to."""
 
     functions: bytes
@@ -48,7 +48,7 @@ class Extent(NamedTuple):
     digest: str
 
 
-Read = tuple[str, Extent | None]
+Read = tuple[str, Portion | None]
 """A file, or a question to all of them, and what of it was read; None for all."""
 
 
@@ -70,7 +70,7 @@ def reads(touched: Iterable[Any]) -> list[Read]:
         if module.path not in whole:
             functions, names = array("L", sorted(numbers)).tobytes(), tuple(sorted(facts))
             now = digest(module, functions, names)
-            rows.append((module.path, Extent(functions, names, now) if now is not None else None))
+            rows.append((module.path, Portion(functions, names, now) if now is not None else None))
     return sorted(rows, key=lambda row: row[0])
 
 
