@@ -29,7 +29,7 @@ def chosen(root: Path, files: Sequence[Path]) -> Chosen:
     imported: Counter[Path] = Counter()
     for path in files:
         data = path.read_bytes()
-        meant = set()
+        meant: set[Path] = set()
         for dotted, names in IMPORT.findall(data):
             whole = [dotted, *(dotted + b"." + name.strip() for name in names.split(b","))]
             meant.update(by_name[name] for each in whole if (name := each.decode()) in by_name)
