@@ -3,11 +3,13 @@
     python benchmarks/speed.py path/to/timm [path/to/transformers/models ...]
     python benchmarks/speed.py --json benchmarks/speed.json path/to/timm
     python benchmarks/speed.py --no-growth --peers none path/to/timm      # floor and tclint only
+    python benchmarks/speed.py --edits path/to/vllm --targets 2.9,2.13 --sizes 10000,1500000 path/to/timm
 
 Every measurement is a process of its own: CPU (user and system) and peak memory are what the kernel counted for it, so
 starting Python is included everywhere. The floor is `ast.parse` of the same files. Tools too slow for all the files run
 on a sample, and ratios are taken per line. `growth` lints 10,000, 100,000 and 1,000,000 lines made of copies of the
-files.
+files. `--edits` names a large project: cold, one file of it alone, and what one line costs in a leaf, in three of them and
+in the file that most others import. `--targets` lints the files for other releases of torch.
 """
 
 from __future__ import annotations
@@ -21,15 +23,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import edits
 
 ROOT = Path(__file__).resolve().parent.parent
 
 READ = "import sys; files = open(sys.argv[1]).read().split('\\0'); data = [open(f, 'rb').read() for f in files]; "
 AST = READ + "import ast, warnings; warnings.simplefilter('ignore')\nfor d in data:\n    ast.parse(d)"
 LIBCST = READ + "import libcst\nfor d in data:\n    libcst.parse_module(d)"
+
+
+ALONE, LEAF = "tclint, one file alone, cold", "tclint, warm, one line in a leaf"
+HOOK, SHARED = "tclint, a hook on three edited leaves", "tclint, warm, one line in a shared file"
+BOUNDS = {ALONE: 6.0, LEAF: 1.5, HOOK: 2.0, SHARED: 6.0}
 
 
 @dataclass(frozen=True)
@@ -139,9 +148,11 @@ class Bench:
         part = sampled(self.files, self.sample)
         self.add("libcst.parse_module", part, measure([sys.executable, "-c", LIBCST, self.listed(part)]), note="sample")
 
+    def cold(self) -> list[str]:
+        return tclint("--no-cache", "--jobs", "1", "-o", os.devnull, *map(str, self.folders))
+
     def run_tclint(self) -> None:
-        cold = tclint("--no-cache", "--jobs", "1", "-o", os.devnull, *map(str, self.folders))
-        self.add("tclint, cold, one process", self.files, best(cold, self.repeat))
+        self.add("tclint, cold, one process", self.files, best(self.cold(), self.repeat))
         self._run_cached()
 
     def _run_cached(self) -> None:
@@ -174,6 +185,44 @@ class Bench:
         measure(one, copy)
         self.add("tclint, a hook, nothing changed", self.files, best(one, self.repeat, copy))
         self.add("tclint --version", self.files, best([sys.executable, "-m", "tclint", "--version"], self.repeat))
+
+    def run_targets(self, releases: Sequence[str]) -> None:
+        for release in releases:
+            command = tclint("--no-cache", "--jobs", "1", "-o", os.devnull, "--target-torch", release)
+            self.add(
+                f"tclint, cold, for torch {release}", self.files, best([*command, *map(str, self.folders)], self.repeat)
+            )
+
+    def run_edits(self) -> None:
+        """One line in a large project, on a copy of it: in each run the edit, then what linting costs."""
+        (folder,) = self.folders
+        copy = self.scratch / "edited" / folder.name
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+        chosen = edits.chosen(copy, python_files([copy]))
+        leaf, names = chosen.leaves[0], [str(path.relative_to(copy)) for path in chosen.leaves]
+        print(f"  leaves: {', '.join(names)}; shared: {chosen.shared.relative_to(copy)}")
+        alone = tclint("--no-cache", "--jobs", "1", "-o", os.devnull, str(leaf))
+        self.add(ALONE, [leaf], best(alone, self.repeat, copy))
+        cached = tclint("--cache-dir", str(self.scratch / "edits"), "--jobs", "1", "-o", os.devnull)
+        whole = [*cached, "."]
+        self.add("tclint, cold, cache written", self.files, measure(whole, copy))
+        time.sleep(2.5)  # a file is only believed to be unchanged some seconds after it was written
+        measure(whole, copy)
+        most = f"{chosen.importers} files import it"
+        for what, paths, edit, command, note in (
+            (LEAF, [leaf], edits.add_within, whole, "a line within a function"),
+            (HOOK, chosen.leaves, edits.add_within, [*cached, *names], "a line within a function of each"),
+            (SHARED, [chosen.shared], edits.add_at_end, whole, f"a line at its end; {most}"),
+            ("tclint, warm, a shared file's lines moved", [chosen.shared], edits.add_within, whole, most),
+        ):
+            costs = []
+            for number in range(self.repeat):
+                for path in paths:
+                    edit(path, number)
+                costs.append(measure(command, copy))
+                if costs[-1].cpu > 60:
+                    break
+            self.add(what, list(paths), min(costs, key=lambda cost: cost.cpu), note=note)
 
     def run_peers(self) -> None:
         ruff = tool("ruff")
@@ -219,8 +268,14 @@ class Bench:
             good = value >= bound if least else value <= bound
             told.append(f"{'ok  ' if good else 'OVER'} {what}: {value:.2f} {unit} (bound {bound:.2f})")
 
+        for what, bound in BOUNDS.items():
+            if what in rows:
+                say(f"{what}, CPU", rows[what].cpu, bound, "s")
+        for what, row in rows.items():
+            if what.startswith("tclint, cold, for torch ") and cold is not None:
+                say(what, row.cpu / cold.cpu, 1.1, "x the newest")
         if cold is not None:
-            say("cold, one process, CPU", cold.ratio, 4.0, "x ast.parse")
+            say("cold, one process, CPU", cold.ratio, 3.5 if ALONE in rows else 4.0, "x ast.parse")
             say("cold, peak memory", cold.peak_mib, 1024, "MiB")
             if (torchfix := rows.get("TorchFix, every rule")) is not None and not torchfix.note.startswith("exit"):
                 say("TorchFix, CPU for a line", torchfix.ratio / cold.ratio, 40, "x tclint", least=True)
@@ -288,6 +343,8 @@ def main() -> int:
     parser.add_argument("--growth", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--sizes", default="10000,100000,1000000", help="lines of the grown projects")
     parser.add_argument("--peers", choices=["all", "none"], default="all")
+    parser.add_argument("--edits", type=lambda text: Path(text).resolve(), metavar="FOLDER", help="a large project")
+    parser.add_argument("--targets", default="", help="releases of torch to lint for, with commas between them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result for the README")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -298,10 +355,21 @@ def main() -> int:
             steps.append(bench.run_peers)
         for step in steps:
             step()
+        bench.run_targets([release for release in args.targets.split(",") if release])
+        large = Bench([args.edits], args.repeat, args.sample, Path(scratch)) if args.edits is not None else None
+        if large is not None:
+            print(f"\n{args.edits}")
+            large.run_floor()
+            large.add("tclint, cold, one process", large.files, best(large.cold(), large.repeat))
+            large.run_edits()
         growth = bench.run_growth([int(size) for size in args.sizes.split(",")]) if args.growth else []
         print("\n" + "\n".join(bench.summary()))
+        if large is not None:
+            print(f"{args.edits}\n" + "\n".join(large.summary()))
     if args.json is not None:
-        result = {"rows": [asdict(r) for r in bench.rows], "growth": [asdict(r) for r in growth], "setting": setting()}
+        rows = [asdict(r) for r in bench.rows]
+        edited = [asdict(r) for r in large.rows] if large is not None else []
+        result = {"rows": rows, "edits": edited, "growth": [asdict(r) for r in growth], "setting": setting()}
         args.json.write_text(json.dumps(result, indent=2) + "\n")
     return 0
 

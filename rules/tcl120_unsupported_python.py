@@ -120,7 +120,7 @@ class UnsupportedPython(Rule):
             yield from self._of_language(event, "class in a function")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
-        if not event.at_entry or b"yield" not in event.module.data:
+        if not event.at_entry or b"yield" not in event.module.raw:
             return
         if isinstance(event.node, ast.FunctionDef) and yields(event.node):
             # To Python, and so to Dynamo, a function begins with its decorators.

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from tclint.events import Branch, Compile, Enter, Event, Operation, ProgramCall, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Module
 from tclint.rules._answers import Answers
 from tclint.rules._scope import callee, header, target_of
 from tclint.ruleset.rule import Rule
@@ -240,7 +241,7 @@ class PythonValueSpecialised(Rule):
         if event.compiled or not isinstance(event.function, FunctionValue) or event.function.bound is not None:
             return
         function = event.function.function
-        if b".compile" not in function.module.data:
+        if not function.module.index(_says_compile):
             return
         key = (function.module.path, function.qualname)
         parameters = [argument.arg for argument in function.node.args.args]
@@ -278,6 +279,10 @@ class PythonValueSpecialised(Rule):
             confidence=Confidence.HIGH,
             help="keep it outside the compiled callable",
         )
+
+
+def _says_compile(module: Module) -> bool:
+    return b".compile" in module.data
 
 
 def _are_lists(values: Sequence[Value]) -> bool:

@@ -34,6 +34,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.run.store",),
     ("tclint.timeline",),
     ("tclint.program.symbols",),
+    ("tclint.program.portions",),
     ("tclint.program.index",),
     ("tclint.program.module",),
     ("tclint.program.asking",),

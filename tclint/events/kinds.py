@@ -478,9 +478,9 @@ def span_of(module: Module, node: ast.AST) -> Span:
 
 
 def _characters(module: Module, line: int, offset: int) -> int:
-    if not offset or module.data.isascii():
+    if not offset or module.raw.isascii():
         return offset
-    return len(module.text_of(line, line)[:offset].decode("utf-8", "replace"))
+    return len(module.peek(line, line)[:offset].decode("utf-8", "replace"))
 
 
 def subject(value: Value) -> Tensor | None:

@@ -323,7 +323,11 @@ class Queries:
         return function.node_index(build) if function is not None else self._frame.module.node_index(build)
 
     def of_file(self, build: Callable[[Module], Index]) -> Index:
-        """What `build` makes of this file, made once."""
+        """What `build` makes of this file, made once.
+
+        Where `build` stands at the top of its module and gives plain values or nodes, what is found with them is kept for as
+        long as they are the same; otherwise until the file changes.
+        """
         return self._frame.module.index(build)
 
     def of_files(self, scan: Callable[..., Any], *args: Any) -> Answers:

@@ -82,7 +82,7 @@ class Frame:
     ) -> None:
         self.interp = interp
         self.module = module
-        interp.program.touched.add(module)
+        interp.program.touched.add(module.outline)
         self.function = function
         self.env = env
         self.region = region

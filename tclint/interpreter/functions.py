@@ -246,6 +246,7 @@ class Functions:
 
     def _overrides(self, cls: Class, function: Function) -> bool:
         """Whether a class overrides one of the methods that an inherited function calls on self."""
+        function.read()
         names = self._text.self_calls.get(function)
         if names is None:
             node = function.node
@@ -268,6 +269,7 @@ class Functions:
             return True
         if frame.depth >= _MAX_INIT_DEPTH:
             return False
+        function.read()
         known = self._text.sets_attributes.get(function)
         if known is None:
             known = self._text.sets_attributes[function] = type(function.node) is ast.Lambda or any(

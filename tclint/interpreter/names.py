@@ -66,7 +66,7 @@ class Names:
 
     def _values(self, module: Module) -> dict[str, object]:
         """The values of a module's names that are known so far."""
-        self._program.touched.add(module)
+        self._program.touched.add(module.outline)
         if module.reader is not self._memo.reader:
             module.reader = self._memo.reader
             module.values = dict(module.constants)
@@ -290,9 +290,13 @@ _LITERALS: Final = frozenset({ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.S
 def _closed(module: Module, definition: Assignment) -> bool:
     """Whether an assignment says it all by itself: literals, and the usual containers around them."""
     value = getattr(module.node(definition.ordinal), "value", None)
-    if value is None or b"global " in module.data or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
+    if value is None or module.index(_says_global) or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
         return False
     return all(type(n) in _LITERALS or (type(n) is ast.Name and n.id in _CONTAINERS) for n in nodes(value))
+
+
+def _says_global(module: Module) -> bool:
+    return b"global " in module.data
 
 
 def _known_as(dotted: str) -> str:

@@ -83,6 +83,7 @@ class Signature:
 
 
 def signature(function: Function) -> Signature:
+    function.read()
     if function.signature is None:
         function.signature = Signature(function)
     assert isinstance(function.signature, Signature)

@@ -163,7 +163,7 @@ class CompileSites:
                 dynamic,
                 _plain(keywords.get("fullgraph")),
                 options,
-                not idle and uses_cudagraphs(mode, backend, options, _turned_on(frame.module.data)),
+                not idle and uses_cudagraphs(mode, backend, options, frame.module.index(_turns_on)),
                 decorator,
                 any(b in ("for", "while") for b in frame.blocks),
                 settings=self._interp.options.dynamo.get(path, frozenset()),
@@ -337,8 +337,9 @@ def _dropped(module: Module) -> frozenset[Position]:
     return frozenset(position(each.value) for each in statements if isinstance(each.value, ast.Call))
 
 
-def _turned_on(data: bytes) -> bool:
+def _turns_on(module: Module) -> bool:
     """Whether a file turns CUDA graphs on for every compilation: `torch._inductor.config.triton.cudagraphs = True`."""
+    data = module.data
     return (b"cudagraphs" in data or b"CUDAGRAPHS" in data) and _TURNED_ON.search(data) is not None
 
 

@@ -3,7 +3,8 @@
 from tclint.program.asking import Answers, Question
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
-from tclint.program.program import Program
+from tclint.program.portions import Portion, Read, reads
+from tclint.program.program import Program, Touched
 from tclint.program.symbols import Assignment, Class, Definition, Function, FunctionNode, FunctionPlace, Import
 
 __all__ = [
@@ -17,7 +18,11 @@ __all__ = [
     "FunctionPlace",
     "Import",
     "Module",
+    "Portion",
     "Program",
     "Question",
+    "Read",
+    "Touched",
     "absolute_name",
+    "reads",
 ]

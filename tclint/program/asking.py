@@ -53,12 +53,8 @@ class Question:
 
     def of(self, module: Module) -> Any:
         """What is to be said of one file. What that takes of the file is nobody else's business."""
-        program = module.program
-        outer, program.touched = program.touched, set()
-        try:
+        with module.program.unwatched():
             return self.scan(module, *self.args)
-        finally:
-            program.touched = outer
 
 
 def digest(answers: Answers) -> str:

@@ -29,6 +29,8 @@ class Index:
     """By ordinal: first line (decorators included), last line, column."""
     heads: dict[int, ast.ClassDef] = field(default_factory=dict)
     """Classes without their bodies, by ordinal."""
+    outline: list[tuple[int, int]] = field(default_factory=list)
+    """The first and last lines of what stands in no function, in order; what a compound statement holds is in it."""
 
 
 def index_of(
@@ -37,6 +39,7 @@ def index_of(
     """The index of a module, and the nodes that its ordinals stand for. What was promised of it is filled in."""
     index = Index()
     _Indexer(module, index, promised or {}).block(tree.body)
+    index.outline = list(_outline(tree.body))
     found = list(numbered(tree.body))
     for ordinal, node in enumerate(found):
         first: int = node.lineno  # type: ignore[attr-defined]
@@ -46,6 +49,25 @@ def index_of(
         if type(node) is ast.ClassDef:
             index.heads[ordinal] = _head(node)
     return index, found
+
+
+def _outline(body: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
+    """The lines of statements: of a function those of its decorators, of a class what stands above its body, and that."""
+    for statement in body:
+        first, last = statement.lineno, statement.end_lineno or statement.lineno
+        for decorator in getattr(statement, "decorator_list", ()):
+            first = min(first, decorator.lineno)
+        kind = type(statement)
+        if kind is ast.ClassDef:
+            inner: Sequence[ast.stmt] = statement.body  # type: ignore[attr-defined]
+            # The first line of the body counts twice where it stands behind the colon, or has decorators.
+            yield first, max(statement.lineno, inner[0].lineno - 1)
+            yield from _outline(inner)
+        elif kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            if first < statement.lineno:
+                yield first, statement.lineno - 1
+        else:
+            yield first, last
 
 
 def _head(node: ast.ClassDef) -> ast.ClassDef:

@@ -10,18 +10,19 @@ import ast
 import os
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
 from tclint.program.index import Index, index_of, numbered
+from tclint.program.portions import Fact, Outline
 from tclint.program.symbols import Class, Definition, Function, Lookup
 from tclint.sources.text import Unparsable, parse
 from tclint.sources.tree import nodes
 
 if TYPE_CHECKING:
-    from tclint.program.program import Program
+    from tclint.program.program import Program, Touched
 
 _Numbered = TypeVar("_Numbered", Class, Function)
 Data = bytes | Callable[[], bytes]
@@ -49,6 +50,7 @@ class Module:
         "directory",
         "is_package",
         "name",
+        "outline",
         "path",
         "problem",
         "program",
@@ -80,7 +82,8 @@ class Module:
         self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
-        self._indexes: dict[object, object] = {}
+        self.outline = Outline(self)
+        self._indexes: dict[object, tuple[object, Sequence[Touched]]] = {}
         self._tree_indexes: dict[object, object] = {}
         self._index: Index | None = None
         self._nodes: list[ast.AST] | None = None
@@ -91,10 +94,20 @@ class Module:
         self._promised: dict[int, Class | Function] = {}
 
     def index(self, build: Callable[[Module], Lookup]) -> Lookup:
-        """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it."""
-        if build not in self._indexes:
-            self._indexes[build] = build(self)
-        return self._indexes[build]  # type: ignore[return-value]
+        """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it.
+
+        Whoever asks depends on what comes out, where `build` can be found again by its name.
+        """
+        found = self._indexes.get(build)
+        if found is None:
+            with self.program.unwatched() as touched:
+                value = build(self)
+            own = Fact(self, build) if "." not in getattr(build, "__qualname__", ".") else self
+            # What was asked of other files is no part of what comes out: they may say something else tomorrow.
+            others = [each for each in touched if each is not self and getattr(each, "module", None) is not self]
+            found = self._indexes[build] = (value, (own, *others))
+        self.program.touched.update(found[1])
+        return found[0]  # type: ignore[return-value]
 
     def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
         """What `build` makes of the tree, made once for as long as that is held."""
@@ -106,10 +119,11 @@ class Module:
     @property
     def rebound(self) -> frozenset[str]:
         """The names that some function declares `global` (and so changes)."""
-        if self._rebound is None and not _declares_global(self.data):
+        self.program.touched.add(self.outline)
+        if self._rebound is None and not _declares_global(self.raw):
             self._rebound = frozenset()
         if self._rebound is None:
-            found = [n for n in nodes(self.tree) if type(n) is ast.Global]
+            found = [n for n in nodes(self._parsed()) if type(n) is ast.Global]
             self._rebound = frozenset(name for node in found for name in node.names)
         return self._rebound
 
@@ -119,7 +133,7 @@ class Module:
 
     @property
     def names(self) -> dict[str, Definition]:
-        self.program.touched.add(self)
+        self.program.touched.add(self.outline)
         index = self._index  # asked for every name that is looked up: one call less
         return index.names if index is not None else self._indexed().names
 
@@ -127,7 +141,7 @@ class Module:
         if self._index is None:
             # Whoever asks while the file is being read sees nothing of it yet.
             self._index = Index()
-            self._index, self._nodes = index_of(self, self.tree, self._promised)
+            self._index, self._nodes = index_of(self, self._parsed(), self._promised)
         return self._index
 
     def numbered_class(self, ordinal: int) -> Class:
@@ -155,11 +169,8 @@ class Module:
 
     def keep_promises(self) -> None:
         """Fill in what was promised of the file. Whoever holds a definition of it need not have asked for the file."""
-        outer, self.program.touched = self.program.touched, set()
-        try:
+        with self.program.unwatched():
             self._indexed()
-        finally:
-            self.program.touched = outer
 
     @property
     def indexed(self) -> bool:
@@ -169,28 +180,38 @@ class Module:
     @property
     def classes(self) -> list[Class]:
         """Every class of the file, nested ones too."""
-        self.program.touched.add(self)
+        self.program.touched.add(self.outline)
         return self._indexed().classes
 
     @property
     def functions(self) -> list[Function]:
         """Every function and method that no function holds."""
-        self.program.touched.add(self)
+        self.program.touched.add(self.outline)
         return self._indexed().functions
 
     @property
     def stars(self) -> list[str]:
         """The modules of which everything is imported."""
-        self.program.touched.add(self)
+        self.program.touched.add(self.outline)
         return self._indexed().stars
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements at the top level. Whoever looks into functions that they hold says so (`Function.read`)."""
+        self.program.touched.add(self.outline)
+        return self._parsed().body
 
     @property
     def tree(self) -> ast.Module:
         """The tree; an empty one where the file cannot be parsed (`problem` then says why)."""
         self.program.touched.add(self)
+        return self._parsed()
+
+    def _parsed(self) -> ast.Module:
+        """The tree, for what is noted as less than asking for all of it."""
         if self._tree is None:
             try:
-                self._tree = parse(self.path, self.data) if self.problem is None else ast.Module([], [])
+                self._tree = parse(self.path, self.raw) if self.problem is None else ast.Module([], [])
             except Unparsable as unparsable:
                 self.problem = unparsable.problem
                 self._tree = ast.Module([], [])
@@ -211,7 +232,7 @@ class Module:
                 node = index.heads.get(ordinal) or self._reread(*index.spans[ordinal])
                 if node is not None:
                     return node
-            self._nodes = list(numbered(self.tree.body))
+            self._nodes = list(numbered(self._parsed().body))
         return self._nodes[ordinal]
 
     def read_methods(self, cls: Class) -> None:
@@ -232,11 +253,30 @@ class Module:
 
     def last_line(self, ordinal: int) -> int:
         """Where the function, class or assignment with this number ends."""
+        self.program.touched.add(self.outline)
         return self._indexed().spans[ordinal][1]
+
+    @property
+    def spans_of_functions(self) -> dict[int, tuple[int, int, int]]:
+        """By number, in order: the first line without decorators, the last line and the column of each function."""
+        index = self._indexed()
+        self.program.touched.add(self.outline)
+        return {number: (f.line, *index.spans[number][1:]) for number, f in sorted(index.by_ordinal.items())}
+
+    @property
+    def lines_of_outline(self) -> list[tuple[int, int]]:
+        """The first and last lines of what stands in no function."""
+        self.program.touched.add(self.outline)
+        return self._indexed().outline
 
     def text_of(self, first: int, last: int) -> bytes:
         """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""
-        data = self.data
+        self.program.touched.add(self)
+        return self.peek(first, last)
+
+    def peek(self, first: int, last: int) -> bytes:
+        """The same of lines that were read already, as part of a function or of the outline: it counts as asking for nothing."""
+        data = self.raw
         if self._offsets is None:
             self._offsets = array("L", accumulate(map(len, data.splitlines(keepends=True)), initial=0))
         offsets = self._offsets
@@ -245,12 +285,12 @@ class Module:
     def _reread(self, first: int, last: int, column: int) -> ast.AST | None:
         """The statement that stands alone on some lines, parsed without the rest of the file."""
         if self._plain is None:
-            data = self.data
+            data = self.raw
             self._plain = b"\f" not in data and (data.isascii() or b"coding" not in data[:400])
         if not self._plain:
             # The parser might read these lines otherwise than in their file.
             return None
-        text = self.text_of(first, last)
+        text = self.peek(first, last)
         if column and first > 1:
             # Line numbers and columns come out as in the file: a block opened on the line above, at its place.
             text = b"\n" * (first - 2) + b"if 1:\n" + text
@@ -270,6 +310,11 @@ class Module:
     def data(self) -> bytes:
         """The bytes of the file, read when first asked for."""
         self.program.touched.add(self)
+        return self.raw
+
+    @property
+    def raw(self) -> bytes:
+        """The same, for a test that only saves looking at what was read already: it counts as asking for nothing."""
         if not isinstance(self._data, bytes):
             self._data = self._data()
         return self._data

@@ -12,8 +12,11 @@ from typing import Any, Final
 
 from tclint.program.asking import Answers, Question
 from tclint.program.module import Data, Module
+from tclint.program.portions import Fact, Outline
 from tclint.program.symbols import Function, FunctionNode, Lookup
 
+Touched = Module | Question | Outline | Function | Fact
+"""A file, or some of it, or what was asked of all."""
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
 
@@ -23,8 +26,8 @@ class Program:
 
     def __init__(self) -> None:
         self.modules: list[Module] = []
-        self.touched: set[Module | Question] = set()
-        """The files whose content was asked for, and what was asked of all. What a result was read from it depends on."""
+        self.touched: set[Touched] = set()
+        """What of which files was asked for, and what was asked of all. What a result was read from it depends on."""
         self.by_place: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], Module | None] = {}
         self._recent: OrderedDict[str, tuple[Module, int]] = OrderedDict()
@@ -128,17 +131,30 @@ class Program:
         return self.answered[question]
 
     @contextmanager
-    def watched(self) -> Iterator[set[Module | Question]]:
-        """The files that are touched from here to the end of the block, and what is asked of all."""
+    def watched(self) -> Iterator[set[Touched]]:
+        """What is touched from here to the end of the block."""
         outer, self.touched = self.touched, set()
         try:
             yield self.touched
         finally:
             # What many parts need is kept longer than what one did.
-            for module in sorted(self.touched, key=lambda module: module.path):
-                if module.path in self._recent:
-                    self._recent.move_to_end(module.path)
+            used = {
+                each.path if isinstance(each, Module) else each.module.path
+                for each in self.touched
+                if not isinstance(each, Question)
+            }
+            for path in sorted(used & self._recent.keys()):
+                self._recent.move_to_end(path)
             outer |= self.touched
+            self.touched = outer
+
+    @contextmanager
+    def unwatched(self) -> Iterator[set[Touched]]:
+        """What is touched in this block is nobody else's business; whoever opens it may look."""
+        outer, self.touched = self.touched, set()
+        try:
+            yield self.touched
+        finally:
             self.touched = outer
 
     @cached_property
@@ -156,7 +172,7 @@ class Program:
         if module.path in self._recent:
             self._recent.move_to_end(module.path)
             return
-        lines = module.lines
+        lines = module.raw.count(b"\n") + 1
         self._recent[module.path] = (module, lines)
         self._kept += lines
         while self._kept > _KEPT_LINES and len(self._recent) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tclint.sources.tree import nodes
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from tclint.program.module import Module
+    from tclint.program.program import Touched
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FunctionPlace = tuple[str, str, int]
@@ -74,6 +75,7 @@ class Function(Promised):
 
     __slots__ = (
         "_bound",
+        "_extent",
         "_free",
         "_indexes",
         "_nested",
@@ -106,6 +108,8 @@ class Function(Promised):
         self.cls = cls
         self.ordinal = ordinal
         self.parent = parent
+        # What of the file is read with it: of a lambda outside of functions nobody knows where it stands.
+        self._extent: Function | Module = self if ordinal >= 0 else parent._extent if parent is not None else module
         self._node = node
         if node is not None:
             decorators = () if isinstance(node, ast.Lambda) else node.decorator_list
@@ -116,12 +120,17 @@ class Function(Promised):
         self._free: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
         self._bound: frozenset[str] | None = None
-        self._indexes: dict[object, object] = {}
+        self._indexes: dict[object, tuple[object, Iterable[Touched]]] = {}
         self._nested: dict[int, Function] = {}
         self.signature: object = None  # the interpreter keeps here what it has read of the parameters
 
+    def read(self) -> None:
+        """Note that somebody depends on its text. Whoever keeps something of it for others says so each time."""
+        self.module.program.touched.add(self._extent)
+
     @property
     def node(self) -> FunctionNode:
+        self.module.program.touched.add(self._extent)
         node = self._node
         if node is None:
             if self.cls is not None:
@@ -146,15 +155,22 @@ class Function(Promised):
 
     def index(self, build: Callable[[Function], Lookup]) -> Lookup:
         """What `build` makes of the function, made once for as long as its node is held."""
-        if build not in self._indexes:
-            self._indexes[build] = build(self)
-        return self._indexes[build]  # type: ignore[return-value]
+        program = self.module.program
+        found = self._indexes.get(build)
+        if found is None:
+            with program.unwatched() as touched:
+                touched.add(self._extent)
+                value = build(self)
+            found = self._indexes[build] = (value, touched)
+        program.touched.update(found[1])
+        return found[0]  # type: ignore[return-value]
 
     def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
         """What `build` makes of the node, made once for as long as it is held."""
+        node = self.node
         if (build,) not in self._indexes:
-            self._indexes[build,] = build(self.node)
-        return self._indexes[build,]  # type: ignore[return-value]
+            self._indexes[build,] = (build(node), ())
+        return self._indexes[build,][0]  # type: ignore[return-value]
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -185,6 +201,7 @@ class Function(Promised):
 
     def free_names(self) -> frozenset[str]:
         """Every name read anywhere in the function: enough to say what a closure may capture."""
+        self.read()
         if self._free is None:
             self._read_names()
         assert self._free is not None
@@ -192,6 +209,7 @@ class Function(Promised):
 
     def stored_names(self) -> frozenset[str]:
         """Every name bound anywhere in the function but by its signature."""
+        self.read()
         if self._stored is None:
             self._read_names()
         assert self._stored is not None
@@ -199,6 +217,7 @@ class Function(Promised):
 
     def bound_names(self) -> frozenset[str]:
         """The names that belong to the function: its parameters, and what it assigns."""
+        self.read()
         if self._bound is None:
             arguments = self.node.args
             names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

@@ -29,7 +29,8 @@ def links_of(module: Module) -> tuple[str, ...]:
 
 def _top_level(module: Module) -> tuple[Mapping[str, Definition], Sequence[str]]:
     """What a file names, and of what it imports everything. Asked of every file, most of which need not be parsed for more."""
-    text = outline(module.data) if not module.indexed else None
+    # A file that cannot be parsed says the same, whether somebody has tried before or not.
+    text = outline(module.data) if not module.indexed or module.problem is not None else None
     if text is not None:
         try:
             index, _ = index_of(module, parse(module.path, text))

@@ -1,6 +1,6 @@
 """What earlier runs found out about parts of this one, and whether it still holds.
 
-A result is kept with the files it was read from and with what of the compile sites' lessons it was made with. It is good
+A result is kept with what it was read from, files or parts of them, and with what of the compile sites' lessons it was made with. It is good
 while those are the same.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.program import Portion, Read, portions, reads
 from tclint.program.asking import MARK, Answers, Question, digest
 from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
@@ -48,7 +49,7 @@ class Memo:
         if kept is None:
             with self.program.watched() as touched:
                 value = compute()
-            kept = self.remember(key, (), value, sorted(m.path for m in touched))
+            kept = self.remember(key, (), value, reads(touched))
         return kept[0]
 
     def recall(
@@ -58,18 +59,18 @@ class Memo:
         if self.cache is None:
             return None
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(self._holds(path, was) for path, was in read) and made_with == self._condition(
-                learned, (path for path, _ in read)
+            if all(self._holds(*row) for row in read) and made_with == self._condition(
+                learned, (path for path, *_ in read)
             ):
                 if holds is None or holds(value):
                     return (value,)
         return None
 
-    def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[str]) -> tuple[Any]:
+    def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[Read]) -> tuple[Any]:
         if self.cache is not None:
             key = f"{key} {self.layout}"
-            rows = {path: self._now(path) for path in read}
-            entry = (tuple(rows.items()), self._condition(learned, rows), value)
+            rows = tuple((path, self._now(path), tuple(some) if some is not None else None) for path, some in read)
+            entry = (rows, self._condition(learned, (path for path, *_ in rows)), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
@@ -81,8 +82,15 @@ class Memo:
             self._numbers = (learned, numbered(learned))
         return condition(learned, read, self._numbers[1])
 
-    def _holds(self, path: str, was: str | None) -> bool:
-        return was is not None and self._now(path) == was
+    def _holds(self, path: str, was: str | None, some: tuple[Any, ...] | None) -> bool:
+        if was is not None and self._now(path) == was:
+            return True
+        return some is not None and self._same(path, Portion(*some))
+
+    def _same(self, path: str, then: Portion) -> bool:
+        """Whether a file that changed is as it was where it was read."""
+        module = self.program.by_path.get(path)
+        return module is not None and portions.digest(module, then.functions, then.facts) == then.digest
 
     def _now(self, path: str) -> str | None:
         """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""

@@ -321,7 +321,7 @@ class PartRunner:
         interp.heap.begin()
         interp.recordings.begin()
         with interp.results.guarded(module):
-            for statement in module.tree.body:
+            for statement in module.body:
                 if type(statement).__name__ not in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
                     execute.run_block(frame, [statement])
                     frame.dead = False
@@ -332,6 +332,7 @@ class PartRunner:
         # `fast = partial(torch.compile, mode=…)`: who calls `fast` need not mention torch.compile.
         shorthands = [name.encode() for name, value in frame.env.items() if _compiles_later(interp, value)]
         for function in list(module.functions):
+            function.read()  # its text is looked at, and one that stands in a block of the top level is run with it
             if place_of(function) in interp.results.reached:
                 continue
             with interp.results.guarded(function):
@@ -390,15 +391,19 @@ class PartRunner:
             return finding
         # Several parts reach a place in the same way; the repair is the same too.
         key = (finding.code, finding.path, finding.span, finding.message, finding.confidence, finding.labels)
-        if key in self._fixes:
-            fix = self._fixes[key]
-        else:
-            try:
-                fix = rule.fix(finding, event)
-            except Exception as error:
-                dispatcher.crashed(rule, finding.path, finding.span.line, error)
-                return finding
-            self._fixes[key] = fix
+        if key not in self._fixes:
+            # A fix is made with what stands around the place: it was made from all of the file.
+            self.program.touched.add(event.module)
+            with self.program.unwatched() as touched:
+                touched.add(event.module)
+                try:
+                    fix = rule.fix(finding, event)
+                except Exception as error:
+                    dispatcher.crashed(rule, finding.path, finding.span.line, error)
+                    return finding
+            self._fixes[key] = (fix, touched)
+        fix, touched = self._fixes[key]
+        self.program.touched |= touched
         return replace(rule.told_of_callers(finding, event, fix), fix=fix)
 
 
@@ -453,4 +458,4 @@ def _compiles_later(interp: Interpreter, value: Value) -> bool:
 def source_of(module: Module, node: ast.AST) -> bytes:
     """The text of a function, its decorators included."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
-    return module.text_of(first, node.end_lineno)  # type: ignore[attr-defined]
+    return module.peek(first, node.end_lineno)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.interpreter import registries
 from tclint.model.report import Problem
-from tclint.program import FunctionPlace, Module, Question, dynamo_config
+from tclint.program import FunctionPlace, Module, Touched, dynamo_config
 from tclint.run import leading, taught
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
@@ -80,7 +80,7 @@ class Plan:
         self.site_key = digest_of(
             [*sorted(self.around), *(f"{path} {sorted(dynamo[path])}" for path in sorted(dynamo))]
         )
-        self.sites_read: set[Module | Question] | None = None
+        self.sites_read: set[Touched] | None = None
         """The files the compile sites were read from in this process, once they are."""
         self.taught = b""
         """What they taught, as it was written down when they were."""

@@ -46,13 +46,11 @@ def written(learned: SiteKnowledge) -> bytes:
 
 def read(data: bytes, program: Program) -> SiteKnowledge | None:
     """What was written down, about this program; None where it cannot be read. It counts as asking for no file."""
-    outer, program.touched = program.touched, set()
     try:
-        found = _Reader(io.BytesIO(data), program).load() if data else None
+        with program.unwatched():
+            found = _Reader(io.BytesIO(data), program).load() if data else None
     except (pickle.UnpicklingError, EOFError, LookupError, TypeError, AttributeError, RecursionError):
         found = None
-    finally:
-        program.touched = outer
     return found if isinstance(found, SiteKnowledge) else None
 
 

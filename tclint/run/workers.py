@@ -16,6 +16,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from tclint.program import Read, reads
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
@@ -28,8 +30,8 @@ _CHUNK: Final = 2
 _PER_PROCESSOR: Final = 4
 """More processes than that for each processor only get in each other's way."""
 
-Answer = tuple[Any, list[str]]
-"""The result of a part, and the paths of the files it was read from."""
+Answer = tuple[Any, list[Read]]
+"""The result of a part, and what it was read from."""
 
 
 def processes(wanted: int, files: int) -> int:
@@ -50,13 +52,13 @@ def available() -> int:
 
 
 def run_parts(runner: PartRunner, parts: Sequence[Part], jobs: int, packed: bool) -> Iterator[Answer]:
-    """The result of each part and the paths of the files it was read from, in order.
+    """The result of each part and what it was read from, in order.
 
     `packed`: as plain values, which can be kept. Results from other processes always are.
     """
     if jobs <= 1 or len(parts) <= _CHUNK:
         for part in parts:
-            result, read = _run(runner, part)
+            result, read = _run(runner, part, packed)
             yield result.packed() if packed else result, read
         return
     # Neighbours share files: they go to the same worker.
@@ -173,11 +175,12 @@ def _work(runner: PartRunner, chunks: Sequence[Sequence[Part]], parent: Connecti
 
 
 def _run_chunk(runner: PartRunner, parts: Sequence[Part]) -> list[Answer]:
-    done = [_run(runner, part) for part in parts]
+    done = [_run(runner, part, packed=True) for part in parts]
     return [(result.packed(), read) for result, read in done]
 
 
-def _run(runner: PartRunner, part: Part) -> tuple[Entered | Result, list[str]]:
+def _run(runner: PartRunner, part: Part, packed: bool) -> tuple[Entered | Result, list[Read]]:
     with runner.program.watched() as touched:
         result = runner.run(part)
-    return result, sorted(m.path for m in touched)
+    # Here and not where it is kept: this process has read the files.
+    return result, reads(touched) if packed else []

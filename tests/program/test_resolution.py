@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lintkit import Project
 
-from tclint.program import Import, Module, Program, absolute_name
+from tclint.program import Import, Module, Program, absolute_name, reads
 
 
 def build(*paths: str, **sources: bytes) -> Program:
@@ -106,8 +106,8 @@ def test_what_was_touched_is_known() -> None:
         with program.watched() as inner:
             module(program, "a.py").names  # noqa: B018
         module(program, "b.py").names  # noqa: B018
-    assert {each.path for each in inner} == {"a.py"}
-    assert {each.path for each in outer} == {"a.py", "b.py"}
+    assert {path for path, _ in reads(inner)} == {"a.py"}
+    assert {path for path, _ in reads(outer)} == {"a.py", "b.py"}
 
 
 def test_who_makes_room_in_memory_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_who_makes_room_in_memory_touches_nothing_else(monkeypatch: pytest.Monke
         module(program, "b.py").names  # noqa: B018
         module(program, "c.py").names  # noqa: B018
     assert module(program, "a.py")._tree is None
-    assert {each.path for each in touched} == {"b.py", "c.py"}
+    assert {path for path, _ in reads(touched)} == {"b.py", "c.py"}
 
 
 def test_an_import_starts_from_the_roots_too() -> None:

@@ -78,7 +78,7 @@ def benchmarks(tmp_path: Path) -> Session:
     """A project with the benchmarks and, in the place of the libraries, some small files of the demo."""
     session = Session(tmp_path)
     (session.cwd / "benchmarks").mkdir()
-    for name in ("accuracy.py", "speed.py"):
+    for name in ("accuracy.py", "edits.py", "speed.py"):
         shutil.copy(ROOT / "benchmarks" / name, session.cwd / "benchmarks")
     for library, name in (("transformers", "language_model.py"), ("timm", "vision.py"), ("diffusers", "vlm.py")):
         (session.cwd / "path/to/site-packages" / library).mkdir(parents=True)

@@ -51,7 +51,7 @@ def test_without_a_cache_everything_is_computed() -> None:
     memo = Memo(None, program, {})
     assert not memo.keeps
     assert memo.recall("key", ()) is None
-    assert memo.remember("key", (), "value", ["net.py"]) == ("value",)
+    assert memo.remember("key", (), "value", [("net.py", None)]) == ("value",)
     counted: list[int] = []
     for _ in range(2):
         memo.by_content("key", lambda: counted.append(1))

@@ -23,6 +23,16 @@ def test_what_a_file_names() -> None:
     assert links_of(MODULES["layers.py"]) == ()
 
 
+def test_a_broken_file_names_the_same_once_somebody_has_tried_to_parse_it() -> None:
+    files = {"broken.py": b"import helpers\n\ndef f():\n    return 1\n        return 2\n", "helpers.py": b""}
+    program = Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
+    broken = program.modules[0]
+    before = links_of(broken)
+    assert not broken.names
+    assert broken.problem is not None
+    assert links_of(broken) == before == ("helpers.py",)
+
+
 def test_files_that_are_linked_belong_together() -> None:
     together = Components({path: links_of(module) for path, module in MODULES.items()})
     groups: dict[str, set[str]] = {}

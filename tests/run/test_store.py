@@ -126,6 +126,24 @@ def test_an_edit_reaches_what_reads_the_file_and_nothing_else(project: Project, 
     assert changed == run(project, cached=False) != first
 
 
+def test_an_edit_reaches_who_reads_the_function(project: Project, interpreted: list[Part]) -> None:
+    helpers = "def scale(x):\n    return x * x.max()\n\n\ndef unused(x):\n    return x + 1\n"
+    project.write({**SOURCES, "helpers.py": helpers})
+    run(project)
+    for text, reached in (
+        (helpers.replace("x + 1", "x + 2"), set()),
+        (helpers + "# a note\n", set()),
+        (helpers.replace("x.max()", "x.min()"), {"models.py"}),
+        (helpers.replace("return x + 1", "global scale"), {"models.py"}),
+    ):
+        assert text != helpers
+        project.write({"helpers.py": text})
+        interpreted.clear()
+        changed = run(project)
+        assert {path for part in interpreted for path in part.paths} == reached
+        assert changed == run(project, cached=False)
+
+
 SCALED = """
 import os
 import torch
@@ -295,8 +313,12 @@ def test_random_edits(project: Project) -> None:
     for _ in range(6):
         name = dice.choice(names)
         text = (project.root / name).read_text().splitlines(keepends=True)
-        if text and dice.random() < 0.5:
-            del text[dice.randrange(len(text))]
+        place = dice.randrange(len(text)) if text else 0
+        if text and dice.random() < 0.4:
+            del text[place]
+        elif text and dice.random() < 0.5:
+            line = text[place]
+            text[place] = line[: len(line) - len(line.lstrip())] + "x = x.item()\n"
         else:
             text.insert(dice.randrange(len(text) + 1), dice.choice(["\n", "# note\n", "import torch\n"]))
         project.write({name: "".join(text).encode()})

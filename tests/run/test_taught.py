@@ -76,8 +76,8 @@ def test_what_is_read_is_what_was_written(folder: str) -> None:
     program = built_again(runner)
     again = taught.read(taught.written(learned), program)
     assert again is not None
-    assert told(program, again, runner) == told(runner.program, learned, runner)
     assert program.touched == set(), "reading it asks for no file"
+    assert told(program, again, runner) == told(runner.program, learned, runner)
 
 
 def test_there_is_one_unknown() -> None:

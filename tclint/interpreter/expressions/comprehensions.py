@@ -87,12 +87,12 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
 
 def _binds(frame: Frame, node: ast.AST) -> bool:
     """Whether there is a walrus in it."""
-    return b":=" in frame.module.data and any(isinstance(n, ast.NamedExpr) for n in nodes(node))
+    return b":=" in frame.module.raw and any(isinstance(n, ast.NamedExpr) for n in nodes(node))
 
 
 def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
     # A walrus inside a comprehension binds in the enclosing scope.
-    if b":=" in frame.module.data:
+    if b":=" in frame.module.raw:
         for inner in nodes(node):
             if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
                 saved[inner.target.id] = frame.env[inner.target.id]

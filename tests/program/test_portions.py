@@ -1,0 +1,103 @@
+"""What of a file counts for a result that was read from some of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tclint.program import Module, Program, reads
+
+FILE = '''"""A file.
+# in a text
+"""
+import os
+# note
+X = 1
+
+if X:
+    def early(x):
+        return x
+    Y = 2
+
+class A(object):
+    z = 1
+
+    @property
+    def f(self):
+        return X
+
+    def g(self):
+        return lambda: 2
+'''
+
+
+def built(text: str, other: str = "") -> Module:
+    files = [("a.py", "/p/a.py", text.encode(), True), ("b.py", "/p/b.py", other.encode(), True)]
+    return Program.build(files).modules[0]
+
+
+def mentions(module: Module) -> frozenset[str]:
+    return frozenset(word for word in ("note", "lambda") if word.encode() in module.data)
+
+
+def beside(module: Module) -> int:
+    return len(module.program.modules[1].names)
+
+
+def read(module: Module, how: str) -> object:
+    with module.program.watched() as touched:
+        for _ in range(2):  # what is kept for others counts for them, too
+            if how == "names":
+                module.names  # noqa: B018
+            elif how == "whole":
+                module.data  # noqa: B018
+            elif how == "fact":
+                module.index(mentions)
+            elif how == "beside":
+                module.index(beside)
+            else:
+                (function,) = (each for each in module.functions if each.name == how)
+                function.free_names()
+                function.index(lambda each: each.node.lineno)
+            found = reads(touched)
+            touched.clear()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("# note", "# other", ["whole", "fact"]),
+        ("    z = 1", "    z = 2", ["whole", "names", "f", "g", "early", "fact"]),
+        ("# in a text", "# in another", ["whole", "names", "f", "g", "early", "fact"]),
+        ("@property", "@staticmethod", ["whole", "names", "f", "g", "early", "fact"]),
+        ("import os", "import os\n", ["whole", "names", "f", "g", "early", "fact"]),
+        ("    Y = 2", "    Y = 3", ["whole", "names", "f", "g", "early", "fact"]),
+        ("        return X", "        return 5", ["whole", "f"]),
+        ("        return X", "        global X", ["whole", "names", "f", "g", "early", "fact"]),
+        ("        return x", "        return 0", ["whole", "early"]),
+        ("lambda: 2", "lambda: 3", ["whole", "g"]),
+        ("return lambda: 2", "return None", ["whole", "g", "fact"]),
+        ("return lambda: 2\n", "return lambda: 2\n\n# the end\n", ["whole"]),
+        ("return lambda: 2\n", "return lambda: 2\n        return 3\n", ["whole", "names", "f", "g", "early", "fact"]),
+        ("class A(object):", "class A(object:", ["whole", "names", "f", "g", "early", "fact"]),
+    ],
+)
+def test_an_edit_counts_for_whoever_read_what_it_changed(old: str, new: str, counts: list[str]) -> None:
+    assert FILE.count(old) == 1
+    changed = FILE.replace(old, new)
+    for how in ("whole", "names", "f", "g", "early", "fact"):
+        before, after = read(built(FILE), how), read(built(changed), how) if "object:" not in new else None
+        # Of the whole no more is noted than that: its content is compared.
+        assert (before != after or how == "whole") == (how in counts), how
+
+
+def test_what_a_fact_asks_of_other_files_counts_for_who_asks_it_again() -> None:
+    assert [path for path, _ in read(built(FILE), "beside")] == ["a.py", "b.py"]  # type: ignore[attr-defined]
+    assert read(built(FILE, "c = 1"), "beside") != read(built(FILE, "c = 2"), "beside")
+
+
+def test_what_cannot_be_found_again_by_its_name_stands_for_the_whole() -> None:
+    module = built(FILE)
+    with module.program.watched() as touched:
+        module.index(lambda each: each.path)
+    assert reads(touched) == [("a.py", None)]
