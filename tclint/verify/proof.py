@@ -187,10 +187,15 @@ class _Prover:
 
     def _new_break(self, done: fixing.Done, was: Equality, now: Equality, predicted: set[_Place], folder: str) -> str:
         known = {(*place_of(b, is_ours), b.kind) for trial in was.trials for b in trial.breaks}
+        before, after = (_in_libraries(each.trials) for each in (was, now))
         for trial in now.trials:
             for each in trial.breaks:
                 path, line = place_of(each, is_ours)
                 if not is_ours(path) or is_follow_on(each, trial.breaks, lambda p: outline(os.path.join(folder, p))):
+                    continue
+                library = (each.path, each.line, each.kind)
+                if library in after and len(after[library]) <= len(before.get(library, ())):
+                    # Dynamo gives up at the same line of a library as before: who comes to it first may be another now.
                     continue
                 lines = _old_lines(done, path, line)
                 if any((path, number) in predicted or (path, number, each.kind) in known for number in lines):
@@ -263,6 +268,14 @@ def _most(trials: Iterable[Trial]) -> int:
 
 def _breaks(trials: Iterable[Trial]) -> int:
     return len({(*place_of(b, is_ours), b.kind) for trial in trials for b in trial.breaks})
+
+
+def _in_libraries(trials: Iterable[Trial]) -> dict[tuple[str, int, str], set[_Place]]:
+    """By line of somebody else's code that breaks: the user's lines that led to it."""
+    found: dict[tuple[str, int, str], set[_Place]] = {}
+    for item in (item for trial in trials for item in trial.breaks if not is_ours(item.path)):
+        found.setdefault((item.path, item.line, item.kind), set()).add(place_of(item, is_ours))
+    return found
 
 
 def _words(item: Break) -> str:
