@@ -195,6 +195,21 @@ def test_a_switch_is_not_offered_where_another_line_would_raise() -> None:
     assert kept("x[:n]") is True
 
 
+@pytest.mark.parametrize(("before", "left_out"), [("y = x[rows] * 2", True), ("if n:\n        y = x[rows] * 2", False)])
+def test_an_if_on_the_size_stays_where_what_it_reads_may_not_be_there(before: str, left_out: bool) -> None:
+    """`y` is bound by another `if`: without its own, the write would fail where that one was not taken."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: bool):\n    out = x.clone()\n"
+        f"    rows = (x > 0).nonzero().squeeze()\n    {before}\n"
+        "    if rows.numel() > 0:\n        out[rows] = y\n    return out\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    found = Project([file], settings, "/nowhere").lint().findings
+    edits = [edit.text.strip() for f in found if f.fix is not None for edit in f.fix.edits]
+    assert ("out[rows] = y" in edits) is left_out, edits
+
+
 def test_a_switch_answers_for_the_files_that_it_reaches_alone() -> None:
     """A fix of one program that does not pay costs no switch of another."""
     first = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return torch.zeros(int(x.sum()))\n"
