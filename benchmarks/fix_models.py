@@ -20,6 +20,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,10 @@ def one(program: Path, known: dict[str, dict[int, str]], options: argparse.Names
     before = judged(options.python, folder, path, kept / "before")
     command = [options.python, "-m", "tclint", "--no-cache", "--isolated", "--exit-zero", "--quiet"]
     command += ["--fix", "--unsafe-fixes", "--verify", "--verify-timeout", str(options.timeout), "."]
+    begun = time.monotonic()
     words = told(command, folder, path)
+    seconds = round(time.monotonic() - begun)
+    (kept / "told.txt").write_text(words, encoding="utf-8")
     after = judged(options.python, folder, path, kept / "after")
     same = told([options.python, str(HERE / "models" / "_judge.py"), str(kept), "same"], folder, path).strip()
     left = {tuple(place.rsplit(":", 1)) for place in after["breaks"]}
@@ -133,7 +137,8 @@ def one(program: Path, known: dict[str, dict[int, str]], options: argparse.Names
     lines = [text for text in words.splitlines() if text.startswith("tclint: ")]
     graphs = {"before": before["graphs"], "after": after["graphs"]}
     errors = {"before": before["error"], "after": after["error"]}
-    return {"model": program.stem, "sites": rows, "graphs": graphs, "errors": errors, "same": same, "told": lines}
+    made = {"model": program.stem, "sites": rows, "graphs": graphs, "errors": errors, "same": same}
+    return {**made, "seconds": seconds, "told": lines}
 
 
 def main() -> int:

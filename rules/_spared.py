@@ -112,9 +112,21 @@ def _taken_out(place: Place, node: ast.If, names: set[str]) -> Edit | None:
         if not looped or "#" in "".join(place.lines[node.lineno - 1 : node.end_lineno]):
             return None  # the comment would go with it
         return place.remove(node) if _does_nothing(place, block[at + 1 :], names) else None
-    if asks == "some" and _does_nothing(place, node.body, names):
+    if asks == "some" and _is_bound(place, node) and _does_nothing(place, node.body, names):
         return place.rebuild(node, node, unwrapped)
     return None
+
+
+def _is_bound(place: Place, branch: ast.If) -> bool:
+    """Whether all that a branch reads is there without it: not what another `if`, on the same question perhaps, alone binds."""
+    uses = uses_in(place.function)
+    for name in names_read(branch.body):
+        others = [
+            any(isinstance(n, ast.If) and not within(branch, n) for n in uses.around(s)) for s in uses.stores(name)
+        ]
+        if others and all(others):
+            return False
+    return True
 
 
 def _asks(test: ast.expr, names: set[str]) -> str | None:

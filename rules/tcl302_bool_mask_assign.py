@@ -11,7 +11,7 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
-from tclint.values import PARAMETER, Seq, Tensor, parts_of, tensor_of
+from tclint.values import DATA_SIZED, PARAMETER, Seq, Tensor, contains, parts_of, tensor_of
 
 
 class BoolMaskAssign(Rule):
@@ -94,6 +94,10 @@ class BoolMaskAssign(Rule):
                 return form
         if _is_broadcast(event, node.value, receiver, mask):
             return _selected(place, node, target, where) or form
+        cut = contains(event.value, DATA_SIZED) and not isinstance(node.value, ast.Name)
+        if cut and not self.captured(event, "capture_dynamic_output_shape_ops"):
+            # A break among the arguments leaves the method on the stack, which Dynamo cannot go on with: a second break.
+            return form
         text = f"{place.atom(target.value)}.masked_scatter_({where}, {place.argument(node.value)})"
         note = (
             "wrong where the value is broadcast; fewer values than trues in the mask is no longer an error everywhere"

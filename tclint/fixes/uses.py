@@ -48,13 +48,17 @@ class Uses:
     def reads(self, name: str) -> Iterator[tuple[ast.Name, list[ast.AST]]]:
         """Every read of a name, with what encloses it, outermost first."""
         for node in self._reads.get(name, ()):
-            above: list[ast.AST] = []
-            outer = self._parents.get(node)
-            while outer is not None:
-                above.append(outer)
-                outer = self._parents.get(outer)
-            above.reverse()
-            yield node, above
+            yield node, self.around(node)
+
+    def around(self, node: ast.AST) -> list[ast.AST]:
+        """What encloses a node of the function, outermost first."""
+        above: list[ast.AST] = []
+        outer = self._parents.get(node)
+        while outer is not None:
+            above.append(outer)
+            outer = self._parents.get(outer)
+        above.reverse()
+        return above
 
 
 @functools.lru_cache(maxsize=8)  # fixes come file by file, function by function

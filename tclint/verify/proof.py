@@ -87,25 +87,36 @@ def prove(project: Project, ask: Ask, *, unsafe: bool) -> Proved:
                 proved.proofs += attempt.proofs
                 break
             for group, why in attempt.together:
-                _one_by_one(prover, allowed, group, why, proved)
+                allowed = [finding for finding in allowed if finding not in group]
+                allowed += _narrowed(prover, [], group, why, proved)
     return proved
 
 
-def _one_by_one(prover: _Prover, allowed: list[Finding], group: Sequence[Finding], why: str, proved: Proved) -> None:
-    """A target that does not hold under all its fixes: keep adding one, as long as it holds."""
-    for finding in group:
-        allowed.remove(finding)
-    good: list[Finding] = []
-    for finding in group:
-        if len(group) > 1:
-            attempt = prover.attempt([*good, finding])
-            why = next((each for other, each in attempt.bad if other == finding), "")
-            why = why or next((each for others, each in attempt.together if finding in others), "")
-        if why:
-            proved.rejected.append(f"{_where(finding)}: fix rejected: {why}")
-        else:
-            good.append(finding)
-    allowed += good
+def _narrowed(prover: _Prover, good: list[Finding], part: list[Finding], why: str, proved: Proved) -> list[Finding]:
+    """`good` with those of `part` that hold beside it, found by halves: each attempt runs the whole target. All of `part`
+    together do not hold, for `why`."""
+    if len(part) == 1:
+        proved.rejected.append(f"{_where(part[0])}: fix rejected: {why}")
+        return good
+    half = (len(part) + 1) // 2
+    found = _tried(prover, good, part[:half], proved)
+    if len(found) == len(good) + half:
+        # What does not hold is in the other half: all of it was tried before.
+        return _narrowed(prover, found, part[half:], why, proved)
+    return _tried(prover, found, part[half:], proved)
+
+
+def _tried(prover: _Prover, good: list[Finding], part: list[Finding], proved: Proved) -> list[Finding]:
+    """`good` with those of `part` that hold beside it."""
+    if not part:
+        return good
+    attempt = prover.attempt([*good, *part])
+    still = [(finding, why) for finding, why in attempt.bad if finding in part]
+    if still:
+        proved.rejected += [f"{_where(finding)}: fix rejected: {why}" for finding, why in still]
+        return _tried(prover, good, [each for each in part if all(each != finding for finding, _ in still)], proved)
+    faults = [why for _, why in (*attempt.together, *attempt.bad)]
+    return _narrowed(prover, good, part, faults[0], proved) if faults else [*good, *part]
 
 
 @dataclass(slots=True)
@@ -128,9 +139,16 @@ class _Prover:
     before: VerifyReport
     initial: Sequence[Finding]
     """Every finding of the old source: a break that one of them predicted is not new."""
+    made: dict[frozenset[_Key], _Attempt] = field(default_factory=dict)
+    """The attempts until now, by the fixes that were allowed."""
 
     def attempt(self, allowed: Sequence[Finding]) -> _Attempt:
         keys = frozenset(_key(f) for f in allowed)
+        if keys not in self.made:
+            self.made[keys] = self._attempt(keys)
+        return self.made[keys]
+
+    def _attempt(self, keys: frozenset[_Key]) -> _Attempt:
         tried = [f for f in self.wanted if _key(f) in keys]
         denied = frozenset(_signature(f) for f in self.wanted if _key(f) not in keys)
         done = self.project.fix(unsafe=self.unsafe, write=False, keep=_Chooser(keys, denied))
@@ -169,10 +187,15 @@ class _Prover:
 
     def _new_break(self, done: fixing.Done, was: Equality, now: Equality, predicted: set[_Place], folder: str) -> str:
         known = {(*place_of(b, is_ours), b.kind) for trial in was.trials for b in trial.breaks}
+        before, after = (_in_libraries(each.trials) for each in (was, now))
         for trial in now.trials:
             for each in trial.breaks:
                 path, line = place_of(each, is_ours)
                 if not is_ours(path) or is_follow_on(each, trial.breaks, lambda p: outline(os.path.join(folder, p))):
+                    continue
+                library = (each.path, each.line, each.kind)
+                if library in after and len(after[library]) <= len(before.get(library, ())):
+                    # Dynamo gives up at the same line of a library as before: who comes to it first may be another now.
                     continue
                 lines = _old_lines(done, path, line)
                 if any((path, number) in predicted or (path, number, each.kind) in known for number in lines):
@@ -245,6 +268,14 @@ def _most(trials: Iterable[Trial]) -> int:
 
 def _breaks(trials: Iterable[Trial]) -> int:
     return len({(*place_of(b, is_ours), b.kind) for trial in trials for b in trial.breaks})
+
+
+def _in_libraries(trials: Iterable[Trial]) -> dict[tuple[str, int, str], set[_Place]]:
+    """By line of somebody else's code that breaks: the user's lines that led to it."""
+    found: dict[tuple[str, int, str], set[_Place]] = {}
+    for item in (item for trial in trials for item in trial.breaks if not is_ours(item.path)):
+        found.setdefault((item.path, item.line, item.kind), set()).add(place_of(item, is_ours))
+    return found
 
 
 def _words(item: Break) -> str:

@@ -98,16 +98,23 @@ def _candidate(path: str, name: str, inner: bool = False) -> Candidate | None:
 def targets_of(findings: Sequence[Finding], options: VerifyOptions) -> tuple[Target, ...]:
     """The findings grouped by what must run and by their file. CUDA-graph findings run apart: they need the real modes of each
     site. So does each file that what is compiled leads to: where the whole cannot be run, its classes are looked for by
-    themselves, and those of one file have the time of a target for that.
+    themselves, and those of one file have the time of a target for that. For a proof a program runs once for all of them, and
+    has the time of all of them: what it computes is compared as a whole.
     """
     root = os.path.realpath(options.root)
     groups: dict[tuple[Candidate, bool, Compiled, str], list[tuple[Finding, tuple[Candidate, ...]]]] = {}
     for finding in findings:
         candidates = candidates_of(finding, root, options.factories)
         graphs = finding.effect is Effect.CUDAGRAPH
-        key = (candidates[0], graphs, _site(finding), finding.path)
+        key = (candidates[0], graphs, _site(finding), _part(candidates[0], finding, options))
         groups.setdefault(key, []).append((finding, candidates))
     return tuple(_target(members, root, options) for members in groups.values())
+
+
+def _part(candidate: Candidate, finding: Finding, options: VerifyOptions) -> str:
+    """The file of which the findings of a target are, where they are of one."""
+    whole = candidate.name == PROGRAM and bool(options.record or options.compare)
+    return "" if whole else finding.path
 
 
 def _threads(jobs: int) -> int:
@@ -138,12 +145,12 @@ def _around(findings: Sequence[Finding], root: str) -> tuple[Rebinding, ...]:
     return tuple(site for path in paths for site in rebindings(path) if site.name not in holding)
 
 
-def _record_file(folder: str, root: str, candidate: Candidate, finding: Finding) -> str:
+def _record_file(folder: str, root: str, candidate: Candidate, finding: Finding, part: str) -> str:
     """Where a target's record lies: the same name for the same target under another root."""
     if not folder:
         return ""
     graphs = finding.effect is Effect.CUDAGRAPH
-    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}:{_site(finding)}:{finding.path}"
+    name = f"{relative(candidate.path, root)}:{candidate.name}:{graphs}:{_site(finding)}:{part}"
     return os.path.join(folder, hashlib.sha256(name.encode()).hexdigest()[:24] + ".pt")
 
 
@@ -158,18 +165,21 @@ def _target(members: Sequence[tuple[Finding, tuple[Candidate, ...]]], root: str,
         marked = (span.column, span.line, max(span.line, span.end_line))
         places.append(Goal(path, lines.start, lines.stop - 1, finding.effect.value, _varies(finding), *marked))
     factories: Mapping[str, str] = dict(options.factories)
+    first = members[0][0]
+    part = _part(candidates[0], first, options)
+    files = 1 if part else len({finding.path for finding, _ in members})
     job = Job(
         root=root,
         candidates=candidates,
         places=tuple(dict.fromkeys(places)),
         device=options.device,
         seed=options.seed,
-        seconds=options.timeout,
+        seconds=options.timeout * files,
         factories=factories,
         threads=_threads(options.jobs),
-        compiled=_site(members[0][0]),
+        compiled=_site(first),
         sites=_around([finding for finding, _ in members], root),
-        record=_record_file(options.record, root, candidates[0], members[0][0]),
-        compare=_record_file(options.compare, root, candidates[0], members[0][0]),
+        record=_record_file(options.record, root, candidates[0], first, part),
+        compare=_record_file(options.compare, root, candidates[0], first, part),
     )
     return Target(job, tuple(finding for finding, _ in members))

@@ -195,6 +195,37 @@ def test_a_switch_is_not_offered_where_another_line_would_raise() -> None:
     assert kept("x[:n]") is True
 
 
+@pytest.mark.parametrize(("before", "left_out"), [("y = x[rows] * 2", True), ("if n:\n        y = x[rows] * 2", False)])
+def test_an_if_on_the_size_stays_where_what_it_reads_may_not_be_there(before: str, left_out: bool) -> None:
+    """`y` is bound by another `if`: without its own, the write would fail where that one was not taken."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: bool):\n    out = x.clone()\n"
+        f"    rows = (x > 0).nonzero().squeeze()\n    {before}\n"
+        "    if rows.numel() > 0:\n        out[rows] = y\n    return out\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    found = Project([file], settings, "/nowhere").lint().findings
+    edits = [edit.text.strip() for f in found if f.fix is not None for edit in f.fix.edits]
+    assert ("out[rows] = y" in edits) is left_out, edits
+
+
+@pytest.mark.parametrize(
+    ("value", "switched", "scattered"), [("p[m]", "", False), ("p[m]", "on", True), ("p", "", True)]
+)
+def test_a_break_among_the_arguments_of_a_method_would_be_two(value: str, switched: str, scattered: bool) -> None:
+    """Asked of torch 2.13: `o[m] = p[m]` breaks once, `o.masked_scatter_(m, p[m])` twice, and not at all under the switch."""
+    switch = "torch._dynamo.config.capture_dynamic_output_shape_ops = True\n" if switched else ""
+    source = (
+        f"import torch\n\n{switch}\n\n@torch.compile\ndef f(o: torch.Tensor, p: torch.Tensor):\n"
+        f"    m = p.sum(-1) > 0\n    o[m] = {value}\n    return o + 1\n"
+    ).encode()
+    settings = configuration.load(["m.py"], cwd="/nowhere", isolated=True, overrides={"no-cache": True})
+    file = InputFile("m.py", "/nowhere/m.py", explicit=True, text=source)
+    found = [f.fix for f in Project([file], settings, "/nowhere").lint().findings if f.code == "TCL302"]
+    assert [bool(fix and fix.edits) for fix in found] == [scattered]
+
+
 def test_a_switch_answers_for_the_files_that_it_reaches_alone() -> None:
     """A fix of one program that does not pay costs no switch of another."""
     first = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return torch.zeros(int(x.sum()))\n"

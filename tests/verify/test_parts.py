@@ -143,6 +143,21 @@ def test_each_file_that_a_compiled_class_leads_to_has_its_own_time(project: Call
     assert len({target.job.record for target in targets}) == 2
 
 
+def test_a_program_runs_once_for_a_proof_of_all_its_files(project: Callable[[str, str], Path]) -> None:
+    for name in ("m.py", "n.py"):
+        path = project(name, SOURCE)
+    body = "import torch\nfrom m import Model\nmodel = torch.compile(Model())\nprint(model(torch.ones(2)))\n"
+    chain = (Step(str(project("train.py", body).name), 3, "torch.compile(Model())"),)
+    found = [replace(finding_on(name, 3, function="Model.forward"), chain=chain) for name in ("m.py", "n.py")]
+    plain = VerifyOptions(root=str(path.parent), timeout=60)
+    assert [target.job.seconds for target in targets_of(found, plain)] == [60, 60]
+    (whole,) = targets_of(found, replace(plain, record=str(path.parent)))
+    (other,) = targets_of(found[1:], replace(plain, record=str(path.parent)))
+    assert (len(whole.findings), whole.job.seconds) == (2, 120)
+    # What one of them is compared with is the record of the whole.
+    assert other.job.record == whole.job.record
+
+
 def test_findings_of_other_sites_run_apart_and_under_their_own_site(project: Callable[[str, str], Path]) -> None:
     path = project("m.py", SOURCE)
     site = Compiled(mode="max-autotune", dynamic=True, fullgraph=True, options=(("triton.cudagraphs", "True"),))

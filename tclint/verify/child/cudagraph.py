@@ -17,11 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-import torch._dynamo
 from torch._dynamo.utils import counters
 
 from tclint.model.finding import Compiled, Step
-from tclint.verify.child import compiling
+from tclint.verify.child import compiling, session
 from tclint.verify.child.experiments import EagerFailed, Setup, difference, fault_of, fresh
 from tclint.verify.child.inputs import Call, Example, consumed
 from tclint.verify.child.listen import listening
@@ -273,7 +272,7 @@ def run_cudagraphs(setup: Setup, example: Example) -> Run:
         if example.reference is None:
             return _finished(setup, example, coverage.lines, len(calls), None, _NO_REFERENCE)
         expected = [_copied(example.reference()), *expected[len(calls) :]]
-    torch._dynamo.reset()
+    session.anew()
     counters.clear()
     target, calls = _prepared(setup, example, mode)
     fault = None

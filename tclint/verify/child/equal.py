@@ -12,16 +12,16 @@ import dataclasses
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-import torch._dynamo
 
 from tclint.verify.child import compiling
+from tclint.verify.child.compared import Compared, Values
 from tclint.verify.child.experiments import EagerFailed, Setup, fault_of, fresh, seeded
 from tclint.verify.child.inputs import Call, Example
-from tclint.verify.child.listen import listening
+from tclint.verify.child.session import compiled_for
 from tclint.verify.child.sweep import SETTLED, map_tensors, sweeps, tensors_of
 from tclint.verify.child.witness import Witness, watching
 from tclint.verify.forks import leave_if_copy
@@ -29,19 +29,11 @@ from tclint.verify.heard import Equality, Frame, Trial
 
 CALLS = 3
 """Fewest calls in a course."""
+RUNS = 2
+"""Of a program in a course: each makes all its calls, several of them most often."""
 SWEEPS = 5
 """Most sweeps of one example."""
 OTHER_SEED = 1000
-
-_TOLERANCE: dict[torch.dtype, tuple[float, float]] = {
-    torch.float64: (1e-7, 1e-7),
-    torch.complex128: (1e-7, 1e-7),
-    torch.float32: (1e-5, 1e-5),
-    torch.complex64: (1e-5, 1e-5),
-    torch.float16: (1e-3, 1e-3),
-    torch.bfloat16: (1.6e-2, 1e-3),
-}
-"""Relative and absolute, by dtype."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +46,6 @@ class Course:
     calls: tuple[Call, ...]
     seed: int
     allowed: int = SETTLED
-
-
-@dataclass(frozen=True)
-class Values:
-    """What came of a course, as plain lists, dicts, numbers and tensors on the host."""
-
-    outputs: list[Any] = field(default_factory=list)
-    arguments: list[Any] = field(default_factory=list)
-    buffers: dict[str, Any] = field(default_factory=dict)
-    gradients: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,12 +71,12 @@ def record(setup: Setup, candidate: str, example: Example) -> tuple[Record, tupl
     made = Record(candidate, example.source, _weights(target), [], [], [])
     trials: list[Trial] = []
     for course in _courses(setup, example):
-        working = _working(setup, example, course, made.weights)
+        working, values = _working(setup, example, course, made.weights)
         if len(working) < min(2, len(course.calls)):
             continue
         course = _only(course, working)
-        values = _eager(setup, example, course, made.weights)
-        found = _Compared()
+        values = values or _eager(setup, example, course, made.weights)
+        found = Compared()
         found.all(values, _eager(setup, example, course, made.weights))
         if found.differs:
             return replace(made, trouble=f"it computes other values in every run: {found.differs}"), tuple(trials)
@@ -138,10 +120,8 @@ def _courses(setup: Setup, example: Example) -> Iterator[Course]:
         if not example.given:
             calls = _varied(calls[0])
         label = ", ".join(part for part in (modes[0], f"seed {seed}") if part)
-        repeated = tuple(_repeated(calls))
-        # Each run of a program makes its functions anew, and calls them with what it likes.
-        allowed = _settled(calls) if example.wrap else SETTLED * len(repeated)
-        yield Course(label, modes[0], "eager", repeated, seed, allowed)
+        repeated = tuple(_repeated(calls) if example.wrap else calls * RUNS)
+        yield Course(label, modes[0], "eager", repeated, seed, _settled(calls))
     calls = fresh(setup, example, "", None)[1]
     if not example.wrap:
         # Its own calls, in its own order, are all that a program is made for.
@@ -181,15 +161,17 @@ def _repeated(calls: Sequence[Call]) -> list[Call]:
     return list(calls) * max(1, times)
 
 
-def _working(setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]) -> list[int]:
-    """Which calls run at all: a program may refuse a length, or zeros."""
+def _working(
+    setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]
+) -> tuple[list[int], Values | None]:
+    """Which calls run at all: a program may refuse a length, or zeros. What came of them where all were made together."""
     if not example.wrap:
         # Calls of a program build on each other: all, or none.
         try:
-            _eager(setup, example, course, weights)
+            values = _eager(setup, example, course, weights)
         except EagerFailed:
-            return []
-        return list(range(len(course.calls)))
+            return [], None
+        return list(range(len(course.calls))), values
     found = []
     for number in range(len(course.calls)):
         try:
@@ -197,7 +179,7 @@ def _working(setup: Setup, example: Example, course: Course, weights: Mapping[st
         except EagerFailed:
             continue
         found.append(number)
-    return found
+    return found, None
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
@@ -215,10 +197,9 @@ def _eager(setup: Setup, example: Example, course: Course, weights: Mapping[str,
 def _compiled(
     setup: Setup, example: Example, course: Course, weights: Mapping[str, Any]
 ) -> tuple[Trial, Values | None]:
-    torch._dynamo.reset()
     values: Values | None = None
     fault = ""
-    with compiling.backend(course.backend), listening(setup.wanted) as heard:
+    with compiled_for(example, course.backend, setup.wanted, len(course.calls), goes_on=True) as session:
         try:
             wrap = setup.wrapped if example.wrap else (lambda target: target)
             values = _run(setup, example, course, weights, wrap)
@@ -226,11 +207,13 @@ def _compiled(
             leave_if_copy()
             told = fault_of("compiled", error, setup.wanted)
             fault = f"{told.kind}: {told.message.strip().splitlines()[0][:200] if told.message.strip() else ''}"
+    heard = session.heard
     most = max((f for f in heard.frames if _is_theirs(f, setup)), key=lambda frame: frame.compiles, default=None)
     trial = Trial(
         label=course.label,
-        calls=len(course.calls),
-        allowed=course.allowed,
+        calls=len(course.calls) if example.wrap else session.runs,
+        # Each run of a program makes its functions anew, and calls them with what it likes.
+        allowed=course.allowed if example.wrap else SETTLED * session.runs,
         compiles=most.compiles if most is not None else 0,
         reasons=most.reasons if most is not None else (),
         breaks=heard.breaks,
@@ -360,7 +343,7 @@ def compare(setup: Setup, old: Record, example: Example) -> Equality:
     """The new source on the weights, calls and seeds of the old: eager and compiled values, against the old eager ones."""
     if old.trouble:
         return Equality(trouble=old.trouble)
-    found = _Compared()
+    found = Compared()
     trials = []
     made: list[Call] = []
     again = {course.label: course for course in _courses(setup, example)}
@@ -406,91 +389,3 @@ def _shape(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return ("course", *(_shape(item) for item in value))
     return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
-
-
-class _Compared:
-    """Counts what was compared, and keeps the first thing that is not equal."""
-
-    def __init__(self) -> None:
-        self.tensors = 0
-        self.numbers = 0
-        self.gradients = 0
-        self.worst = 0.0
-        self.differs = ""
-        self.notes: list[str] = []
-
-    def all(self, old: Values, new: Values, where: str = "") -> None:
-        self._same(old.outputs, new.outputs, "output", where)
-        self._same(old.arguments, new.arguments, "argument", where)
-        # A fix may add a buffer; what was there must be as it was.
-        self._same(old.buffers, {k: v for k, v in new.buffers.items() if k in old.buffers}, "buffer", where)
-        before = self.tensors
-        self._same(old.gradients, {k: v for k, v in new.gradients.items() if k in old.gradients}, "gradient", where)
-        self.gradients += self.tensors - before
-        self.tensors = before
-
-    def _same(self, old: Any, new: Any, at: str, where: str) -> None:
-        if self.differs:
-            return
-        if isinstance(old, (list, dict)) and type(old) is type(new):
-            self._nested(old, new, at, where)
-        elif isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
-            self._tensor(old, new, at, where)
-        elif _is_number(old) and isinstance(new, torch.Tensor) and new.dim() == 0:
-            self._note("a number is a 0-d tensor now")
-            self._number(old, new.item(), at, where)
-        elif _is_number(old) and _is_number(new):
-            self._number(old, new, at, where)
-        elif type(old) is not type(new) or old != new:
-            self.differs = f"{at} is {_told(new)}, was {_told(old)}{where}"
-
-    def _nested(self, old: Any, new: Any, at: str, where: str) -> None:
-        keys = list(range(max(len(old), len(new)))) if isinstance(old, list) else list(dict.fromkeys([*old, *new]))
-        for key in keys:
-            if (isinstance(old, list) and key >= min(len(old), len(new))) or (
-                isinstance(old, dict) and not (key in old and key in new)
-            ):
-                self.differs = f"{at} has {len(new)} parts, had {len(old)}{where}"
-                return
-            self._same(old[key], new[key], f"{at}[{key!r}]", where)
-
-    def _tensor(self, old: torch.Tensor, new: torch.Tensor, at: str, where: str) -> None:
-        if old.shape != new.shape or old.dtype != new.dtype:
-            now, was = (f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}" for t in (new, old))
-            self.differs = f"{at} is {now}, was {was}{where}"
-            return
-        self.tensors += 1
-        if old.numel() == 0 or old.is_meta:
-            return
-        if not (old.is_floating_point() or old.is_complex()):
-            if not torch.equal(old, new):
-                self.differs = f"{at} differs in {int((old != new).sum())} of {old.numel()} elements{where}"
-            return
-        relative, absolute = _TOLERANCE.get(old.dtype, (1e-1, 1e-1))
-        left, right = (t.to(torch.complex128 if t.is_complex() else torch.float64) for t in (old, new))
-        gap = (left - right).abs()
-        largest = float(gap[gap.isfinite()].max()) if bool(gap.isfinite().any()) else 0.0
-        self.worst = max(self.worst, largest)
-        if not torch.allclose(left, right, rtol=relative, atol=absolute, equal_nan=True):
-            odd = bool((left.isfinite() != right.isfinite()).any())
-            words = "is finite in one and not in the other" if odd else f"differs by up to {largest:.3g}"
-            self.differs = f"{at} {words}{where}"
-
-    def _number(self, old: Any, new: Any, at: str, where: str) -> None:
-        self.numbers += 1
-        if old == new or (old != old and new != new):
-            return
-        if not abs(old - new) <= 1e-5 * max(1.0, abs(old)):
-            self.differs = f"{at} is {new!r}, was {old!r}{where}"
-
-    def _note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex))
-
-
-def _told(value: Any) -> str:
-    return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)[:60]

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-import torch._dynamo
 
 from tclint.model.finding import Compiled, Step
 from tclint.verify.child import compiling
 from tclint.verify.child.inputs import Call, Example, consumed, module_of, on_device
-from tclint.verify.child.listen import listening
+from tclint.verify.child.session import compiled_for
 from tclint.verify.cover import Coverage, covering
 from tclint.verify.forks import leave_if_copy
 from tclint.verify.heard import Fault, Frame, Run
@@ -220,12 +219,11 @@ def _compiled(
     fullgraph: bool = False,
     between: Callable[[Any, int], None] | None = None,
 ) -> Run:
-    torch._dynamo.reset()
     fault: Fault | None = None
     outputs: list[Any] = []
     made = 0
     target, calls = fresh(setup, example, mode, dtype)
-    with compiling.backend(backend), listening(setup.wanted) as heard:
+    with compiled_for(example, backend, setup.wanted, len(calls)) as session:
         try:
             function = setup.wrapped(target, fullgraph=fullgraph) if example.wrap else target
             for call in calls:
@@ -237,6 +235,7 @@ def _compiled(
         except (Exception, SystemExit) as error:
             leave_if_copy()
             fault = fault_of("compiled", error, setup.wanted)
+    heard = session.heard
     misplaced = _misplaced(heard.frames, covered)
     return Run(
         experiment=experiment,

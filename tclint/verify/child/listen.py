@@ -75,9 +75,9 @@ def _ids() -> dict[str, object]:
 
 
 @contextmanager
-def listening(wanted: Callable[[str], bool]) -> Iterator[Collector]:
-    """Collects what Dynamo says inside the block. The loggers are put back afterwards."""
-    collector = Collector(wanted=wanted)
+def listening(wanted: Callable[[str], bool], into: Collector | None = None) -> Iterator[Collector]:
+    """Collects what Dynamo says inside the block, with what `into` has heard before. The loggers are put back afterwards."""
+    collector = Collector(wanted=wanted) if into is None else into
     # The intern table is per process: strings told before this block are told to nobody again.
     collector.strings.update({number: text for text, number in structured.INTERN_TABLE.items()})
     ear = _Ear(collector)
