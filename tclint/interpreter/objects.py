@@ -227,7 +227,7 @@ class Objects:
                 if isinstance(held, Object) and held.name == "functools.partialmethod":
                     self._emitter.feature(frame, node, held.name)
                 return held
-        inherited = modules.inherited_attribute(frame, instance, name)
+        inherited = modules.inherited_attribute(frame, node, instance, name)
         if inherited is not None:
             return inherited
         if name == "__dict__":

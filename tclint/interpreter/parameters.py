@@ -26,6 +26,7 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
+    Instance,
     Origin,
     Partial,
     Region,
@@ -158,6 +159,9 @@ def told(function: Function, env: Env) -> bool:
     if function.name != "forward" or function.cls is None:
         return True
     known = signature(function)
+    receiver = env.get(known.names[0]) if known.names else None
+    if isinstance(receiver, Instance) and receiver.cls is not function.cls:
+        return False  # run for a subclass, whose methods it called: those of its own class are still to be seen
     needed = [node.arg for node, default in (*known.nodes[1:], *known.kwonly) if default is None]
     return all(env.get(name, UNKNOWN) is not UNKNOWN for name in needed)
 

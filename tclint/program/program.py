@@ -30,6 +30,8 @@ class Program:
         """What of which files was asked for, and what was asked of all. What a result was read from it depends on."""
         self.by_place: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], Module | None] = {}
+        self._decided: dict[tuple[str, str], list[Module]] = {}
+        """The files whose content decides what an import means."""
         self._recent: OrderedDict[str, tuple[Module, int]] = OrderedDict()
         self._kept = 0
         self._functions: deque[tuple[Function, int]] = deque()
@@ -65,6 +67,7 @@ class Program:
         key = (importer.directory, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._find(importer, dotted)
+        self.touched.update(self._decided.get(key, ()))
         return self._resolved[key]
 
     def _find(self, importer: Module, dotted: str) -> Module | None:
@@ -81,7 +84,7 @@ class Program:
             found = self.by_place.get(os.path.join(base, relative))
             if found is not None:
                 return found
-        return self._installed(importer, dotted) or self._below_top(importer, dotted)
+        return self._installed(importer, dotted) or self._below_top(importer, dotted) or self._beside(importer, dotted)
 
     def _below_top(self, importer: Module, dotted: str) -> Module | None:
         """What lies in the folder of the whole program, where that folder is a package itself: by an `__init__.py` that nobody
@@ -99,6 +102,19 @@ class Program:
         if not rest and not f"{importer.directory}{os.sep}".startswith(os.path.join(self._top, first, "")):
             return None
         return self.by_place.get(os.path.join(self._top, dotted.replace(".", os.sep)))
+
+    def _beside(self, importer: Module, dotted: str) -> Module | None:
+        """What lies in a folder of the importer's package that its `__init__.py` puts on sys.path: `import utils` means a neighbour."""
+        folder, relative = importer.directory, dotted.replace(".", os.sep)
+        while len(folder) > len(importer.root):
+            package = self.by_place.get(folder)
+            found = self.by_place.get(os.path.join(folder, relative))
+            if package is not None and found is not None and found is not importer:
+                self._decided.setdefault((importer.directory, dotted), []).append(package)
+                if b"sys.path" in package.data:
+                    return found
+            folder = os.path.dirname(folder)
+        return None
 
     def _installed(self, importer: Module, dotted: str) -> Module | None:
         """What the closest root has; nothing where several are as close, as nobody knows which one is installed."""

@@ -81,6 +81,7 @@ _ALONE: Final = "asked alone on 2.13: the asking of all releases found no argume
 #: Name -> form, for what the asking could not call.
 _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "bytes#fromhex": ("bytes,str>bytes !GB0156",),
+    "einops.unpack": ("Tf2,list[size*],str>list[Tf2*]",),
     "functools.lru_cache#cache_clear": ("function>none !GB0088",),
     "functools.lru_cache#cache_info": ("function>object !GB0088",),
     "gc.get_referrers": (">list !GB0007",),

@@ -25,6 +25,7 @@ from tclint.values import (
     STRIDED,
     TRUE,
     UNKNOWN,
+    USED,
     Const,
     Dict,
     External,
@@ -149,6 +150,29 @@ def test_setattr_is_a_store() -> None:
 def test_tensors(expression: str, dtype: str, ndim: int, flags: int) -> None:
     made = tensor(value_of(expression))
     assert (made.dtype, made.ndim, made.flags) == (dtype, ndim, flags)
+
+
+@pytest.mark.parametrize(
+    ("expression", "ndim"),
+    [
+        ("rearrange(x, 'b (h w) c -> b c h w', h=2)", 4),
+        ("rearrange(nothing_known(), '... c -> ... c 1')", -1),
+        ("repeat(x, 'b c -> b c d', d=2)", 3),
+        ("reduce(x, 'b c -> b', 'max')", 1),
+        ("einops.einsum(x, x, 'b c, b d -> c d')", 2),
+        ("rearrange([x, x], 'n b c -> b n c')", 3),
+        ("pack([x], 'b *')[0]", -1),
+        ("unpack(x, [(2,)], 'b *')[0]", -1),
+        ("Rearrange('b c -> (b c)')(x)", 1),
+    ],
+)
+def test_patterns_of_einops(expression: str, ndim: int) -> None:
+    """A tensor with the axes that the pattern writes, whatever is taken apart by it: asked under torch 2.11 and 2.13."""
+    imports = "import einops\nfrom einops import pack, rearrange, reduce, repeat, unpack\n"
+    before = f"{imports}from einops.layers.torch import Rearrange\nfrom elsewhere import nothing_known\n"
+    made = tensor(value_of(expression, before=before))
+    assert made.ndim == ndim
+    assert made.conf >= USED
 
 
 @pytest.mark.parametrize(

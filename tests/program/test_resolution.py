@@ -144,6 +144,20 @@ def test_a_package_that_is_a_root_says_nothing_of_what_lies_beside_it() -> None:
     assert program.find(train, "utils") is None
 
 
+@pytest.mark.parametrize(("said", "found"), [(b"import sys; sys.path.append(HERE)", "pkg/utils.py"), (b"", None)])
+def test_a_package_that_puts_its_folder_on_the_path(said: bytes, found: str | None) -> None:
+    """`import utils` means a neighbour there alone, and whoever asks depends on who said so."""
+    paths = ("pkg/__init__.py", "pkg/utils.py", "pkg/sub/__init__.py", "pkg/sub/leaf.py", "other.py")
+    program = build(*paths, **{"pkg/__init__.py": said})
+    for _ in range(2):
+        with program.watched() as touched:
+            meant = program.find(module(program, "pkg/sub/leaf.py"), "utils")
+        assert (meant.path if meant is not None else None) == found
+        assert module(program, "pkg/__init__.py") in touched
+    assert program.find(module(program, "pkg/utils.py"), "utils") is None
+    assert program.find(module(program, "other.py"), "utils") is None
+
+
 def test_two_projects_with_modules_of_the_same_name(tmp_path: Path) -> None:
     """`model` of one folder is not `model` of another: each site reaches its own, from the root as from the folder."""
     model = """

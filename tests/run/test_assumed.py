@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from lintkit import Project, lint
 
@@ -643,3 +645,30 @@ def test_a_coroutine_is_no_forward_of_a_module_that_nobody_sees(project: Project
     """
     assert shown(project.write({"page.py": source.format(kind="async def")}).lint(assume_compiled="all")) == []
     assert shown(project.write({"page.py": source.format(kind="def")}).lint(assume_compiled="all")) != []
+
+
+def test_a_forward_that_ran_for_a_subclass_is_entered_for_its_own_class(project: Project) -> None:
+    """Its own methods run then. In one file as in two: what is told depends on no neighbour in the same part."""
+    base = """
+        import torch
+        from torch import nn
+
+        class Base(nn.Module):
+            def forward(self, x: torch.Tensor):
+                return self.step(x)
+
+            def step(self, x: torch.Tensor):
+                return x * x.sum().item()
+    """
+    below = """
+        class Below(Base):
+            def step(self, x: torch.Tensor):
+                return x + 1
+    """
+    # The subclass stands first: it is entered before the class that it has its forward from.
+    imports = "import torch\nfrom z_base import Base\n"
+    project.write({"a_below.py": imports + textwrap.dedent(below), "z_base.py": base})
+    assert project.places(select=["TCL103"]) == ["z_base.py:9 TCL103"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tclint.run.plan.divided", lambda items: [items])
+        assert project.places(select=["TCL103"]) == ["z_base.py:9 TCL103"]

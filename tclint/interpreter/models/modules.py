@@ -35,6 +35,7 @@ from tclint.values import (
     Super,
     Tensor,
     Value,
+    join,
     join_all,
     tensor_of,
 )
@@ -54,9 +55,14 @@ def is_module_class(name: str) -> bool:
     return short[:1].isupper() and short not in ("Parameter", "Buffer") and not name.startswith("torch.nn.functional")
 
 
+def _public(name: str) -> str:
+    """`torch.nn.modules.linear.Linear` by the name that programs use: `torch.nn.Linear`."""
+    return "torch.nn." + name.rpartition(".")[2] if name.startswith("torch.nn.") else name
+
+
 def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """`torch.nn.Linear(…)`: the module; a container holds what it was given."""
-    short = "torch.nn." + name.rpartition(".")[2]
+    short = _public(name)
     origin = frame.origin(node)
     if short == _SEQUENTIAL:
         if len(args) == 1 and isinstance(args[0], Dict):
@@ -281,14 +287,18 @@ def method_of_instance(
     return result
 
 
-def inherited_attribute(frame: Frame, module: Instance, name: str) -> Value | None:
-    """What every nn.Module has under a name; None for other names. A class that is not known to be one may be."""
+def inherited_attribute(frame: Frame, node: ast.AST, module: Instance, name: str) -> Value | None:
+    """What a class of torch gives its subclasses under a name; None for other names. A class not known to be a module may be one."""
     if name == "training":
         return BOOL
     if name in MODULE_METHODS:
         return Method(module, name)
     if name == "_modules" and frame.interp.classes.is_nn_module(module.cls):
         return _children(frame, module)
+    held = name in facts.named("is a parameter or buffer of torch's modules")
+    if held and returns.is_module_class(_public(frame.interp.classes.external_base(module.cls))):
+        # `class Norm(nn.LayerNorm)`. What its constructor is told may leave it out: `bias=False`, `affine=False`.
+        return join(Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node)), NONE)
     return None
 
 

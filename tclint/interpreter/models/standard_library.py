@@ -329,6 +329,8 @@ def _drawn(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     chosen = _chosen_ones(frame, node, name, args, keywords) if frame.region is None else None
     if chosen is not None:
         return chosen
+    if frame.region is not None and name == "random.choice" and args:
+        return args[0].iterate(frame, node)  # whichever it is
     drawn = measured(frame, name, None, args, keywords, frame.origin(node))
     if frame.region is None and isinstance(drawn, Scalar) and drawn.python_type in ("int", "float", "number"):
         return Scalar(drawn.type, "random", drawn.origin)  # from one of what it is given, perhaps

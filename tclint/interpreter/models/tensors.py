@@ -301,10 +301,10 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
-    flags = tensor.flags & (HOST | STEADY | ARRAY | DATA_SIZED | NO_GRADIENT)
+    flags = tensor.flags & (HOST | STEADY | ARRAY | DATA_SIZED | NO_GRADIENT | SPARSE)
     if both is not None:
         flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY)
-        flags |= tensor.flags & both.flags & (HOST | STEADY | NO_GRADIENT)
+        flags |= tensor.flags & both.flags & (HOST | STEADY | NO_GRADIENT | SPARSE)
     elif not is_number(other):
         flags &= ~STEADY
     result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
@@ -388,6 +388,7 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
     result = hooks.register_of_tensor(frame, node, tensor, name, args)
     if result is None:
         result = method(frame, node, tensor, name, args, keywords)
+    result = still_sparse(f"Tensor.{name}", (tensor, *args), result)
     if frame.region is None:
         result = laid_out(frame, tensor, name, args, keywords, result)
         if name in PARTING:
@@ -402,6 +403,16 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
     prefix = "ndarray." if tensor.flags & ARRAY else "Tensor."
     frame.interp.emitter.call(frame, node, prefix + name, args, keywords, tensor, result)
     return result
+
+
+def still_sparse(name: str, given: Args, result: Value) -> Value:
+    """What comes of sparse tensors alone is sparse, where the facts say so."""
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    kept = isinstance(result, Tensor) and bool(tensors) and all(tensor.flags & SPARSE for tensor in tensors)
+    if not kept or name not in facts.named("keeps sparse tensors sparse"):
+        return result
+    assert isinstance(result, Tensor)
+    return result.with_(flags=result.flags | SPARSE)
 
 
 def _reads_values(name: str, result: Value) -> bool:

@@ -218,7 +218,7 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
             frame.interp.emitter.feature(frame, node, f"out= with several that {how}")
         if isinstance(written, Tensor) and given is not None:
             frame.interp.recordings.write(frame, given, node, keeps=False)
-    result = _function(frame, node, name, args, keywords)
+    result = tensors.still_sparse(name, args, _function(frame, node, name, args, keywords))
     if isinstance(result, Tensor) and result.conf != PROVEN and result.origin.node is node:
         # Whatever it was given: what torch computes is a tensor.
         result = result.with_(conf=PROVEN)
