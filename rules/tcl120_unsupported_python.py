@@ -23,18 +23,19 @@ from tclint.events import (
     Return,
     Store,
     Subscript,
+    Use,
 )
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols
+from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols, _uses
 from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import yields
 from tclint.torch_facts import calls as asked
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, objects
 from tclint.values import (
     UNKNOWN,
     ClassValue,
@@ -282,6 +283,12 @@ class UnsupportedPython(Rule):
                 help="mend the break in the method, or make the object before the region and hand it in",
                 graph_breaks=self.ids(_UNNAMED),
             )
+
+    def on_use(self, event: Use) -> Iterator[Finding]:
+        operation, node = _uses.of_use(event)
+        happens = objects.broken(event.value.maker, operation, self.release) if operation else ""
+        if happens:
+            yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable

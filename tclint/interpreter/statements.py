@@ -64,6 +64,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
+        if old.maker and frame.region is not None:
+            frame.interp.emitter.use(frame, target, old)
     else:
         old = expressions.evaluate(frame, target)
     memory = frame.interp.graph_memory

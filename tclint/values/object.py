@@ -57,6 +57,10 @@ class Object(Value):
     def __repr__(self) -> str:
         return f"Object({self.name})"
 
+    @property
+    def maker(self) -> str:  # type: ignore[override]
+        return self.name
+
     def nesting(self) -> int:
         return self._nesting
 

@@ -38,7 +38,11 @@ def _name(frame: Frame, node: ast.Name) -> Value:
 def _value(frame: Frame, node: ast.Name) -> Value:
     value = frame.env.get(node.id)
     if value is not None:
-        return read(frame, node, node.id, value) if frame.region is None else value
+        if frame.region is None:
+            return read(frame, node, node.id, value)
+        if value.maker:
+            frame.interp.emitter.use(frame, node, value)
+        return value
     value = lookup(frame, node.id)
     if frame.region is not None:
         _tell_held(frame, node, value)
@@ -98,6 +102,8 @@ def _tell_held(frame: Frame, node: ast.expr, value: Value) -> None:
     """Compiled code reads what was there before it: some objects Dynamo cannot take in at all."""
     if type(value) is Object:
         frame.interp.emitter.feature(frame, node, f"{value.name} that is held")
+    if value.maker:
+        frame.interp.emitter.use(frame, node, value)
 
 
 def _named(frame: Frame, node: ast.NamedExpr) -> Value:

@@ -8,7 +8,8 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tokenizers
-from tclint.values import UNKNOWN, Object, Value
+from tclint.torch_facts import objects
+from tclint.values import UNKNOWN, Object, Seq, Value
 
 Args = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -31,8 +32,22 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return interp.compile_sites.compile(frame, node, name, args, keywords)
     handler = _LIBRARIES.get(name.partition(".")[0], _other)
     result = handler(frame, node, name, args, keywords, open_ended)
+    if frame.region is None:
+        result = _as_made(frame, node, name, result)
     interp.emitter.call(frame, node, name, args, keywords, None, result)
     return result
+
+
+def _as_made(frame: Frame, node: ast.AST, name: str, result: Value) -> Value:
+    """What eager code makes, by its maker, where torch was asked about it: compiled code may get to see it."""
+    short = name.removeprefix("builtins.")
+    if short not in objects.types():
+        return result
+    if isinstance(result, Seq):
+        return result.made_by(short)
+    if isinstance(result, Object) and short == "iter" and result.name in objects.types():
+        return Seq("list", None, result.iterate(frame, node)).made_by(short)
+    return Object(short, frame.origin(node)) if result is UNKNOWN else result
 
 
 def _other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
