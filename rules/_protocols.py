@@ -94,6 +94,7 @@ def _of_question(event: Call, value: Value) -> str | None:
         return "hasattr() of a module of Python" if value.name in sys.stdlib_module_names else None
     if event.method == "hasattr":
         what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
+        what = value.maker if isinstance(value, Seq) and value.maker else what
         what = "super()" if isinstance(value, Super) else what
         if isinstance(value, Method) and isinstance(value.receiver, Tensor):
             what = "method of a tensor"

@@ -16,12 +16,14 @@ _WALKS: Final = frozenset(facts.named("walks any iterable"))
 _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _NOTHING: Final = ""
+READ: Final = "read"
+"""What is done to every object that is used at all."""
 
 
 def of_use(event: Use) -> tuple[str, ast.AST]:
     """The operation, as the facts call it, and the node that does it; no name where none of them is done."""
     around = ancestors(scope(event), event.node)
-    if not around or not is_held(event, around[-1]):
+    if not around:
         return _NOTHING, event.node
     parent, outer = around[-1], around[-2] if len(around) > 1 else around[-1]
     if isinstance(parent, ast.Starred):
@@ -33,9 +35,9 @@ def of_use(event: Use) -> tuple[str, ast.AST]:
     return _of_parent(event, event.node, parent), parent if isinstance(parent, ast.expr) else event.node
 
 
-def is_held(event: Use, parent: ast.AST) -> bool:
+def is_held(event: Use) -> bool:
     """Whether the object was there before the region; a name that is changed in place alone still names what came in."""
-    if isinstance(parent, ast.AugAssign) and parent.target is event.node and isinstance(event.node, ast.Name):
+    if isinstance(event.node, ast.Name) and isinstance(event.node.ctx, ast.Store):
         return event.node.id not in event.ask.of_function(_bound_anew)
     return event.ask.is_held(event.node) is True
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import (
+    Assert,
     Attribute,
     Branch,
     Call,
@@ -167,6 +168,9 @@ class UnsupportedPython(Rule):
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_exception(event) or _language.of_attribute(event))
 
+    def on_assert(self, event: Assert) -> Iterator[Finding]:
+        yield from self._of_language(event, _language.of_assert(event))
+
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
             yield from self._of_language(event, "__bool__ in not")
@@ -286,8 +290,10 @@ class UnsupportedPython(Rule):
 
     def on_use(self, event: Use) -> Iterator[Finding]:
         operation, node = _uses.of_use(event)
-        happens = objects.broken(event.value.maker, operation, self.release) if operation else ""
-        if happens:
+        happens = next(
+            filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))), ""
+        )
+        if happens and _uses.is_held(event):
             yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:

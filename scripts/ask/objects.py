@@ -5,7 +5,8 @@
     python scripts/ask/objects.py write 2.13.json …       # tclint/torch_facts/objects.json, from the answers of all
 
 `objects.txt` has a line for each type, `type | expression that makes one`, and then one for each operation,
-`operation | words | statement`, with `O` for the object. Every operation that Python takes for a type is compiled as a function of its own.
+`operation | words | statement`, with `O` for the object. Every operation that Python takes for a type is compiled as a function of
+its own; what the answers have already is not asked again.
 """
 
 from __future__ import annotations
@@ -90,10 +91,10 @@ def ask(answers: Path, start: str) -> None:
         waiting.setdefault(kind, []).append((operation, sources))
     found: dict[str, dict[str, bool]] = json.loads(answers.read_text())["breaks"] if answers.exists() else {}
     for kind, asked in waiting.items():
-        if kind in found:  # by a run that was stopped
-            continue
+        known = found.setdefault(kind, {})
+        asked = [each for each in asked if each[0] not in known]
         told = _child(asked, folder)
-        found[kind] = {operation: code == "b" for (operation, _), code in zip(asked, told, strict=False) if code in "bt"}
+        known.update((operation, code == "b") for (operation, _), code in zip(asked, told, strict=False) if code in "bt")
         answers.write_text(json.dumps({"torch": torch.__version__, "breaks": found}, indent=0))
 
 

@@ -32,19 +32,20 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return interp.compile_sites.compile(frame, node, name, args, keywords)
     handler = _LIBRARIES.get(name.partition(".")[0], _other)
     result = handler(frame, node, name, args, keywords, open_ended)
-    if frame.region is None:
-        result = _as_made(frame, node, name, result)
+    result = _as_made(frame, node, name, result)
     interp.emitter.call(frame, node, name, args, keywords, None, result)
     return result
 
 
 def _as_made(frame: Frame, node: ast.AST, name: str, result: Value) -> Value:
-    """What eager code makes, by its maker, where torch was asked about it: compiled code may get to see it."""
+    """What is made, by its maker, where torch was asked about it; what eager code makes, compiled code may get to see."""
     short = name.removeprefix("builtins.")
     if short not in objects.types():
         return result
     if isinstance(result, Seq):
         return result.made_by(short)
+    if frame.region is not None:
+        return result
     if isinstance(result, Object) and short == "iter" and result.name in objects.types():
         return Seq("list", None, result.iterate(frame, node)).made_by(short)
     return Object(short, frame.origin(node)) if result is UNKNOWN else result
