@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.events import Use
+from tclint.events import Store, Use
 from tclint.program import Function
 from tclint.rules._scope import scope
 from tclint.sources.tree import ancestors
@@ -133,3 +133,9 @@ def _of_item(node: ast.AST, item: ast.Subscript) -> str:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def writes_held(event: Store) -> bool:
+    """Whether an item is written of what was there before the region."""
+    targets = event.node.targets if isinstance(event.node, ast.Assign) else [getattr(event.node, "target", event.node)]
+    return any(isinstance(each, ast.Subscript) and event.ask.is_held(each.value) is True for each in targets)

@@ -117,6 +117,11 @@ class UnsupportedPython(Rule):
     )
     calls = facts.named("has ways of calling that are features of the language")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed: list[object] = []
+        """The compiled functions in which a dict is written that was there before."""
+
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
             yield from self._of_language(event, "class in a function")
@@ -145,6 +150,8 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
             yield from self._of_key(event)
+            if isinstance(event.receiver, Dict) and _uses.writes_held(event):
+                self._changed.append(event.ask.root())
         yield from self._of_language(
             event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
         )
@@ -289,12 +296,23 @@ class UnsupportedPython(Rule):
             )
 
     def on_use(self, event: Use) -> Iterator[Finding]:
+        if any(each is event.ask.root() for each in self._changed) and _uses.is_held(event):
+            yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
         happens = next(
             filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))), ""
         )
         if happens and _uses.is_held(event):
             yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
+        elif failing := objects.broken(event.value.maker, operation, self.release, raises=True):
+            yield self.finding(
+                event,
+                f"a `{event.value.maker}` that was made outside {failing}: torch.compile raises here",
+                node=node,
+                confidence=Confidence.HIGH,
+                effect=Effect.ERROR,
+                help=_PLAIN,
+            )
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable

@@ -24,6 +24,8 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "objects.txt"
 WRITTEN = HERE.parent.parent / "tclint" / "torch_facts" / "objects.json"
 SECONDS = 30
+RAISES = ", and torch fails"
+"""Behind an operation at which torch.compile raises."""
 
 
 def parts(text: str) -> tuple[str, dict[str, str], dict[str, list[str]], dict[str, str]]:
@@ -55,8 +57,9 @@ def programs(text: str, start: str = "") -> Iterator[tuple[str, str, list[str]]]
             )
 
 
-def breaks(sources: list[str], path: Path) -> bool | None:
-    """Whether the graph breaks, in this process; None where Python itself refuses all of the programs."""
+def happens(sources: list[str], path: Path) -> str:
+    """What comes of it, in this process: the graph `breaks`, it is `traced`, torch.compile `raises` as torch itself fails;
+    or nothing, where Python itself refuses all of the programs."""
     import torch
 
     for source in sources:
@@ -72,10 +75,12 @@ def breaks(sources: list[str], path: Path) -> bool | None:
         torch._dynamo.reset()
         try:
             torch.compile(runs[1]["ask"], backend="eager", fullgraph=True)(torch.ones(3))
+        except torch._dynamo.exc.InternalTorchDynamoError:
+            return "raises"
         except Exception:
-            return True
-        return False
-    return None
+            return "breaks"
+        return "traced"
+    return ""
 
 
 def ask(answers: Path, start: str) -> None:
@@ -89,17 +94,17 @@ def ask(answers: Path, start: str) -> None:
     waiting: dict[str, list[tuple[str, list[str]]]] = {}
     for kind, operation, sources in programs(PROGRAMS.read_text(encoding="utf-8"), start):
         waiting.setdefault(kind, []).append((operation, sources))
-    found: dict[str, dict[str, bool]] = json.loads(answers.read_text())["breaks"] if answers.exists() else {}
+    found: dict[str, dict[str, str]] = json.loads(answers.read_text())["breaks"] if answers.exists() else {}
     for kind, asked in waiting.items():
         known = found.setdefault(kind, {})
         asked = [each for each in asked if each[0] not in known]
         told = _child(asked, folder)
-        known.update((operation, code == "b") for (operation, _), code in zip(asked, told, strict=False) if code in "bt")
+        known.update((operation, code) for (operation, _), code in zip(asked, told, strict=False) if code in "btr")
         answers.write_text(json.dumps({"torch": torch.__version__, "breaks": found}, indent=0))
 
 
 def _child(asked: list[tuple[str, list[str]]], folder: Path) -> str:
-    """A letter for each operation, as far as the child got: it breaks, is traced, or is not to be asked."""
+    """A letter for each operation, as far as the child got: it breaks, is traced, raises, or is not to be asked."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -109,24 +114,23 @@ def _child(asked: list[tuple[str, list[str]]], folder: Path) -> str:
         for _, sources in asked:
             signal.alarm(SECONDS)
             try:
-                told = breaks(sources, folder / "program.py")
-                code = b"f" if told is None else b"b" if told else b"t"
+                told = happens(sources, folder / "program.py")
             except BaseException:
-                code = b"f"
-            os.write(writing, code)
+                told = ""
+            os.write(writing, (told[:1] or "-").encode())
         os._exit(0)
     os.close(writing)
-    told = b""
+    letters = b""
     while piece := os.read(reading, 1024):
-        told += piece
+        letters += piece
     os.close(reading)
     os.waitpid(child, 0)
-    return told.decode()
+    return letters.decode()
 
 
 def write(answers: list[Path]) -> str:
     """`objects.json`: for each type and operation that breaks somewhere, the releases on which it does."""
-    told: dict[int, dict[str, dict[str, bool]]] = {}
+    told: dict[int, dict[str, dict[str, str]]] = {}
     for raw in (json.loads(path.read_text()) for path in answers):
         told.setdefault(int(raw["torch"].split(".")[1]), {}).update(raw["breaks"])
     releases = sorted(told)
@@ -134,12 +138,13 @@ def write(answers: list[Path]) -> str:
     _, made, _, words = parts(PROGRAMS.read_text(encoding="utf-8"))
     for kind in made:
         asked = {operation for release in releases for operation in told[release].get(kind, {})}
-        row = {
-            operation: ",".join(str(r) for r in releases if told[r].get(kind, {}).get(operation))
-            for operation in sorted(asked)
-        }
-        broken = {operation: where for operation, where in row.items() if where}
-        lines.append(f"{json.dumps(kind)}: {json.dumps(broken)}")
+        row = {}
+        for operation in sorted(asked):
+            for code, mark in (("b", ""), ("r", RAISES)):
+                where = ",".join(str(r) for r in releases if told[r].get(kind, {}).get(operation) == code)
+                if where:
+                    row[operation + mark] = where
+        lines.append(f"{json.dumps(kind)}: {json.dumps(row)}")
     asked_of = json.dumps([f"2.{release}" for release in releases])
     told_as = json.dumps(words, indent=0)
     return f'{{"releases": {asked_of},\n"words": {told_as},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tclint.torch_facts import facts
 
@@ -21,6 +22,9 @@ class Table:
     words: Mapping[str, str]
     #: Type -> operation -> the releases on which the graph breaks at it.
     types: Mapping[str, Mapping[str, str]]
+
+
+_RAISES: Final = ", and torch fails"
 
 
 @functools.cache
@@ -36,10 +40,11 @@ def types() -> frozenset[str]:
     return frozenset(table().types)
 
 
-def broken(type_: str, operation: str, release: str) -> str:
-    """What happens to an object, in words, where the graph breaks at it on the release or the nearest one asked; or nothing."""
+def broken(type_: str, operation: str, release: str, raises: bool = False) -> str:
+    """What happens to an object, in words, where the graph breaks at it on the release or the nearest one asked, or where torch
+    itself fails; or nothing."""
     asked = table()
-    where = asked.types.get(type_, {}).get(operation, "")
+    where = asked.types.get(type_, {}).get(operation + (_RAISES if raises else ""), "")
     wanted = int(release.split(".")[1])
     nearest = min(asked.releases, key=lambda r: (abs(r - wanted), -r))
     return asked.words[operation] if where and facts.holds(where, nearest) else ""

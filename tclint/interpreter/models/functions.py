@@ -9,7 +9,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tokenizers
 from tclint.torch_facts import objects
-from tclint.values import UNKNOWN, Object, Seq, Value
+from tclint.values import UNKNOWN, Dict, Object, Seq, Value
 
 Args = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -32,23 +32,30 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return interp.compile_sites.compile(frame, node, name, args, keywords)
     handler = _LIBRARIES.get(name.partition(".")[0], _other)
     result = handler(frame, node, name, args, keywords, open_ended)
-    result = _as_made(frame, node, name, result)
+    result = _as_made(frame, node, name, args, result)
     interp.emitter.call(frame, node, name, args, keywords, None, result)
     return result
 
 
-def _as_made(frame: Frame, node: ast.AST, name: str, result: Value) -> Value:
+def _as_made(frame: Frame, node: ast.AST, name: str, args: Args, result: Value) -> Value:
     """What is made, by its maker, where torch was asked about it; what eager code makes, compiled code may get to see."""
     short = name.removeprefix("builtins.")
+    if short == "iter" and args:
+        return _iterator(frame, node, args[0], result)
     if short not in objects.types():
         return result
     if isinstance(result, Seq):
         return result.made_by(short)
-    if frame.region is not None:
+    return Object(short, frame.origin(node)) if result is UNKNOWN and frame.region is None else result
+
+
+def _iterator(frame: Frame, node: ast.AST, value: Value, result: Value) -> Value:
+    """What goes through a value once: by whom it is made says whether Dynamo knows it."""
+    kind = value.kind if isinstance(value, Seq) else "dict" if isinstance(value, Dict) else value.maker
+    maker = f"iter of a {kind}"
+    if maker not in objects.types() or frame.region is not None:
         return result
-    if isinstance(result, Object) and short == "iter" and result.name in objects.types():
-        return Seq("list", None, result.iterate(frame, node)).made_by(short)
-    return Object(short, frame.origin(node)) if result is UNKNOWN else result
+    return (result if isinstance(result, Seq) else Seq("list", None, value.iterate(frame, node))).made_by(maker)
 
 
 def _other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
