@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -119,8 +120,8 @@ class UnsupportedPython(Rule):
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed: list[object] = []
-        """The compiled functions in which a dict is written that was there before."""
+        self._changed: deque[object] = deque(maxlen=16)
+        """The last runs of compiled functions in which a dict is written that was there before."""
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
@@ -151,7 +152,7 @@ class UnsupportedPython(Rule):
         elif event.target == "subscript":
             yield from self._of_key(event)
             if isinstance(event.receiver, Dict) and _uses.writes_held(event):
-                self._changed.append(event.ask.root())
+                self._changed.append(event.ask.this_run())
         yield from self._of_language(
             event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
         )
@@ -296,7 +297,7 @@ class UnsupportedPython(Rule):
             )
 
     def on_use(self, event: Use) -> Iterator[Finding]:
-        if any(each is event.ask.root() for each in self._changed) and _uses.is_held(event):
+        if any(each is event.ask.this_run() for each in self._changed) and _uses.is_held(event):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
         happens = next(
