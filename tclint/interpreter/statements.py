@@ -392,7 +392,8 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
     if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
-        frame.interp.emitter.feature(frame, node, "assert that fails")
+        by = "" if value.truth() is False else " by a size"
+        frame.interp.emitter.feature(frame, node, f"assert that fails{by}")
         frame.dead = True
 
 
