@@ -301,7 +301,8 @@ class UnsupportedPython(Rule):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
         happens = next(
-            filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))), ""
+            filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))),
+            "",
         )
         if happens and _uses.is_held(event):
             yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)

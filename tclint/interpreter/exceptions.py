@@ -15,7 +15,6 @@ from tclint.program import Function
 from tclint.sources.tree import Position, nodes, position, text
 from tclint.torch_facts import facts
 from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
-from tclint.values.object import CAUGHT
 
 HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""

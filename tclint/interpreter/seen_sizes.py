@@ -61,7 +61,9 @@ def _number(frame: Frame, node: ast.expr, asked: set[tuple[str, int | None]]) ->
     return lambda size: size
 
 
-def _both(frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: set[tuple[str, int | None]]) -> _Number | None:
+def _both(
+    frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: set[tuple[str, int | None]]
+) -> _Number | None:
     combine = _OPERATORS.get(type(how))
     a, b = _number(frame, left, asked), _number(frame, right, asked)
     if combine is None or a is None or b is None:

@@ -32,6 +32,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.graph import as_handle, holds_graph
+from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
 
@@ -322,7 +323,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
         assert merged is not None
         frame.env, frame.dead = merged, False
         if handler.name:
-            caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
+            caught = Object("builtins.Exception", frame.origin(handler), CAUGHT)
             frame.env[handler.name] = caught if surely or exceptions.is_awaited(handler) else UNKNOWN
         returns = len(frame.returns)
         frame.blocks.append(exceptions.HANDLER if surely or exceptions.is_awaited(handler) else "except")

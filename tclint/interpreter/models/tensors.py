@@ -7,8 +7,7 @@ import re
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import handles
-from tclint.interpreter import exceptions
+from tclint.interpreter import exceptions, handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.models import hooks
