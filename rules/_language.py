@@ -219,10 +219,7 @@ def _is_of_text(event: Call) -> bool:
     cls = event.ask.module_value(name)
     if not isinstance(cls, ClassValue) or event.ask.method(cls.cls, event.method) is not None:
         return False
-    return event.ask.external_base(cls.cls) in _TEXTS and hasattr(str, event.method)
-
-
-_TEXTS: Final = frozenset({"builtins.str", "enum.StrEnum"})
+    return event.ask.external_base(cls.cls).lower().endswith((".str", ".strenum")) and hasattr(str, event.method)
 
 
 def _by_class(event: Call) -> bool:
@@ -452,12 +449,10 @@ def of_assert(event: Assert) -> str | None:
     """What is asserted for itself: Dynamo hands it to a check of the graph, which takes plain values and tensors alone."""
     if isinstance(event.test, Instance):
         own = " with a truth of its own" if any(has(event, event.test, n) for n in ("__bool__", "__len__")) else ""
-        below = " below a class of Python" if event.ask.external_base(event.test.cls) not in _PLAIN_BASES else ""
+        plain = event.ask.is_nn_module(event.test.cls) or not event.ask.external_base(event.test.cls)
+        below = "" if plain else " below a class of Python"
         return f"assert of an object{own}{below}"
     return "assert of a module" if isinstance(event.test, Object) and event.test.name.startswith("torch.nn.") else None
-
-
-_PLAIN_BASES: Final = frozenset({"", "torch.nn.Module"})
 
 
 def of_exception(event: Call | Attribute | Format) -> str | None:
