@@ -111,7 +111,7 @@ def _of_no_numbers(dtype: Value | None) -> str:
     if isinstance(dtype, Seq):
         return "numpy.records"
     text = dtype.value if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
-    if text.startswith(("datetime64", "timedelta64", "M8", "m8")):
+    if text[:2].lower() == "m8" or text.partition("[")[0].endswith(("time64", "delta64")):
         return "numpy.dates"
     return "numpy.strings" if text[:1] in ("U", "S") else "numpy.objects" if text == "O" else ""
 
