@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Container, Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Event, Format, Loop, ProgramCall, Store
+from tclint.events import Assert, Attribute, Call, Event, Format, Loop, ProgramCall, Store
 from tclint.program import Function
 from tclint.rules._scope import of_file
 from tclint.ruleset.rule import span
@@ -30,6 +30,7 @@ from tclint.values import (
     Value,
     tensor_of,
 )
+from tclint.values.object import CAUGHT, MADE, TRACEBACK
 from tclint.values.sequence import HANDED
 
 ENUMERATION: Final = "enumeration"
@@ -55,6 +56,8 @@ def of_call(event: Call) -> str | None:
         return "isinstance of a union" if isinstance(union, ast.BinOp) else None
     if event.method in ("getattr", "setattr") and len(event.args) > 1 and _is_text_of_tensor(event.args[1]):
         return f"{event.method}() by the text of a tensor"
+    if event.name == "builtins.getattr" and len(event.args) > 1 and isinstance(event.args[1], Object):
+        return f"getattr() by a member of an {ENUMERATION}" if event.args[1].name == ENUM else None
     if isinstance(event.node, ast.Call) and isinstance(event.node.func, ast.Subscript):
         return "builtin class with type arguments" if event.name.startswith("builtins.") else None
     if isinstance(event.receiver, (Seq, Dict)) and event.method in _KEEPS and _is_of_class(event):
@@ -68,7 +71,7 @@ def of_call(event: Call) -> str | None:
     if event.name == "builtins.dir" and value is not None:
         return "dir() of an object" if isinstance(value, Instance) else None
     if isinstance(event.receiver, Object) and event.receiver.name == ENUM:
-        return f"method of an {ENUMERATION}"
+        return f"method of a text of an {ENUMERATION}" if _is_of_text(event) else f"method of an {ENUMERATION}"
     if isinstance(event.receiver, Object):
         named = f"{event.method}() of a {event.receiver.name}"
         if named in features.table().features:
@@ -210,6 +213,15 @@ def _of_form(event: Call, value: Value | None) -> str | None:
     return None
 
 
+def _is_of_text(event: Call) -> bool:
+    """Whether a method of a member is that of a text, which the member is as well: `class Mode(str, Enum)`."""
+    name = event.receiver.kind.rpartition(".")[0] if isinstance(event.receiver, Object) else ""
+    cls = event.ask.module_value(name)
+    if not isinstance(cls, ClassValue) or event.ask.method(cls.cls, event.method) is not None:
+        return False
+    return event.ask.external_base(cls.cls).lower().endswith((".str", ".strenum")) and hasattr(str, event.method)
+
+
 def _by_class(event: Call) -> bool:
     """`str.upper(name)`: a method that takes the object as its first argument."""
     owner, _, method = event.name.removeprefix("builtins.").partition(".")
@@ -284,7 +296,7 @@ def part_of_dict(event: Event, node: ast.AST) -> str:
 
 def of_write(event: Store) -> str | None:
     """What is written: an attribute of a tensor, an item of what is outside the program."""
-    if event.target == "attribute" and _is_exception(event.receiver):
+    if event.target == "attribute" and _is_exception(event.receiver, made=True):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
         return f"write of an item of {event.receiver.name}"
@@ -433,15 +445,27 @@ def walks(event: Call) -> bool:
     return event.name in facts.named("walks any iterable")
 
 
+def of_assert(event: Assert) -> str | None:
+    """What is asserted for itself: Dynamo hands it to a check of the graph, which takes plain values and tensors alone."""
+    if isinstance(event.test, Instance):
+        own = " with a truth of its own" if any(has(event, event.test, n) for n in ("__bool__", "__len__")) else ""
+        plain = event.ask.is_nn_module(event.test.cls) or not event.ask.external_base(event.test.cls)
+        below = "" if plain else " below a class of Python"
+        return f"assert of an object{own}{below}"
+    return "assert of a module" if isinstance(event.test, Object) and event.test.name.startswith("torch.nn.") else None
+
+
 def of_exception(event: Call | Attribute | Format) -> str | None:
     """What is asked of an exception that a handler caught."""
     if isinstance(event, Attribute):
+        if isinstance(event.receiver, Object) and event.receiver.name == TRACEBACK:
+            return f"{event.name} of a traceback"
         return f"{event.name} of an exception" if _is_exception(event.receiver) else None
     if isinstance(event, Format):
         return "exception in an f-string" if _is_exception(event.value) else None
     if event.name.startswith("traceback.") and "handler" in event.blocks:
         return f"{event.name} in a handler"
-    if event.args and _is_exception(event.args[0]):
+    if event.args and _is_exception(event.args[0], made=event.method == "hasattr"):
         return f"{event.method}() of an exception"
     return f"{event.method}() of an exception" if event.receiver is not None and _is_exception(event.receiver) else None
 
@@ -456,5 +480,6 @@ def of_attribute(event: Attribute) -> str | None:
     return f"attribute of a {event.receiver.name} that is {'held' if held else 'made here'}"
 
 
-def _is_exception(value: Value) -> bool:
-    return isinstance(value, Object) and value.kind == "exception"
+def _is_exception(value: Value, made: bool = False) -> bool:
+    """Whether a handler caught this, or compiled code made it."""
+    return isinstance(value, Object) and (value.kind == CAUGHT or made and value.kind == MADE)

@@ -94,6 +94,7 @@ def _of_question(event: Call, value: Value) -> str | None:
         return "hasattr() of a module of Python" if value.name in sys.stdlib_module_names else None
     if event.method == "hasattr":
         what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
+        what = value.maker if isinstance(value, Seq) and value.maker else what
         what = "super()" if isinstance(value, Super) else what
         if isinstance(value, Method) and isinstance(value.receiver, Tensor):
             what = "method of a tensor"
@@ -191,10 +192,16 @@ def of_program_call(event: ProgramCall) -> Iterator[str]:
             yield f"{function.name} that is a function"
     for decorator in function.decorators if function.module is event.module else ():
         made = event.ask.evaluate(decorator)
+        if isinstance(made, External) and any(_is_plain_object(event, each) for each in event.args):
+            yield f"function under {made.name} with an object of the program"
         if isinstance(made, External) and made.name == _NONSTRICT:
             yield from _of_nonstrict(event, function)
         elif isinstance(made, External) and made.name == _CONSTANT:
             yield from _of_constant(event)
+
+
+def _is_plain_object(event: ProgramCall, value: Value) -> bool:
+    return isinstance(value, Instance) and not event.ask.is_nn_module(value.cls)
 
 
 def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import (
+    Assert,
     Attribute,
     Branch,
     Call,
@@ -23,18 +25,19 @@ from tclint.events import (
     Return,
     Store,
     Subscript,
+    Use,
 )
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols
+from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols, _uses
 from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import yields
 from tclint.torch_facts import calls as asked
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, objects
 from tclint.values import (
     UNKNOWN,
     ClassValue,
@@ -115,6 +118,11 @@ class UnsupportedPython(Rule):
     )
     calls = facts.named("has ways of calling that are features of the language")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed: deque[object] = deque(maxlen=16)
+        """The last runs of compiled functions in which a dict is written that was there before."""
+
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
             yield from self._of_language(event, "class in a function")
@@ -143,6 +151,8 @@ class UnsupportedPython(Rule):
             yield self._finding(event, "an element of a C object is written")
         elif event.target == "subscript":
             yield from self._of_key(event)
+            if isinstance(event.receiver, Dict) and _uses.writes_held(event):
+                self._changed.append(event.ask.this_run())
         yield from self._of_language(
             event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
         )
@@ -165,6 +175,9 @@ class UnsupportedPython(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_exception(event) or _language.of_attribute(event))
+
+    def on_assert(self, event: Assert) -> Iterator[Finding]:
+        yield from self._of_language(event, _language.of_assert(event))
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
@@ -281,6 +294,26 @@ class UnsupportedPython(Rule):
                 f"the graph breaks in `{method}`, a method of an object that compiled code makes, which cannot be handed over there",
                 help="mend the break in the method, or make the object before the region and hand it in",
                 graph_breaks=self.ids(_UNNAMED),
+            )
+
+    def on_use(self, event: Use) -> Iterator[Finding]:
+        if any(each is event.ask.this_run() for each in self._changed) and _uses.is_held(event):
+            yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
+        operation, node = _uses.of_use(event)
+        happens = next(
+            filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))),
+            "",
+        )
+        if happens and _uses.is_held(event):
+            yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
+        elif failing := objects.broken(event.value.maker, operation, self.release, raises=True):
+            yield self.finding(
+                event,
+                f"a `{event.value.maker}` that was made outside {failing}: torch.compile raises here",
+                node=node,
+                confidence=Confidence.HIGH,
+                effect=Effect.ERROR,
+                help=_PLAIN,
             )
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:

@@ -72,6 +72,9 @@ class AutogradFunction(Rule):
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
         if not isinstance(owner, ClassValue):
             return
+        if event.keywords:
+            yield from self._of_language(event, "apply() of a Function by keyword")
+            return
         for name in ("jvp", "vjp"):
             if event.ask.method(owner.cls, name) is not None:
                 yield self._finding(event, f"an autograd.Function with a custom `{name}`")

@@ -129,7 +129,11 @@ class Classes:
 
     def is_subclass(self, cls: Class, name: str) -> bool:
         """Whether a class inherits from one of this name."""
-        return any(a.name == name for a in self.mro(cls)) or self.external_base(cls).endswith("." + name)
+        order = self.mro(cls)
+        if any(a.name == name for a in order) or self.external_base(cls).endswith("." + name):
+            return True
+        outside = (base.name for a in order for base in self.bases(a) if isinstance(base, External))
+        return any(base.endswith("." + name) for base in outside)  # beside another one: `class Mode(str, Enum)`
 
     @staticmethod
     def method_kind(method: Function) -> str:

@@ -13,7 +13,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import use
 from tclint.interpreter.modes import ask_gradients, set_mode, train
 from tclint.interpreter.streams import wait
-from tclint.torch_facts import callers
+from tclint.torch_facts import callers, objects
 from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ class Emitter:
     def feature(self, frame: Frame, node: ast.AST, name: str) -> None:
         """Something of the language that has no event of its own, by its name in the facts."""
         self.emit(events.Feature, frame, node, name)
+
+    def use(self, frame: Frame, node: ast.AST, value: Value) -> None:
+        """Compiled code reads a value of a type that torch was asked about."""
+        if value.maker in objects.types():
+            self.emit(events.Use, frame, node, value)
 
     def walk(self, frame: Frame, node: ast.AST, how: str, value: Value, given: ast.AST | None) -> None:
         """An object of the program is gone through: `how` as the facts say it, and the expression that gave the object."""

@@ -16,8 +16,6 @@ from tclint.sources.tree import Position, nodes, position, text
 from tclint.torch_facts import facts
 from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
 
-CAUGHT: Final = "exception"
-"""The kind of an `Object` that is an exception which a handler caught."""
 HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
 LEAVES: Final = "exception that leaves the compiled function"

@@ -350,6 +350,11 @@ class Objects:
                         self._emitter.feature(*used, "property of super()")
                     return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
                 return self._interp.functions.value(method).bound_to(instance)
+            assigned = ancestor.assignments.get(name)
+            if assigned is not None:
+                held = self._interp.classes.assigned(ancestor, assigned, name, frame, node)
+                answering.tell_super_data(frame, node, held)
+                return held
         answering.tell_super(frame, node, instance, name)
         return UNKNOWN
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.values import Const, Scalar, Value
+from tclint.torch_facts import facts
+from tclint.values import INPUT, RAW, Const, Scalar, Tensor, Value
 
 _OPERATORS: Final[Mapping[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -24,6 +25,7 @@ _OPERATORS: Final[Mapping[type[ast.AST], Callable[[Any, Any], Any]]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_RANKS: Final = facts.methods("counts the dimensions of a tensor")
 _Number = Callable[[int], int]
 
 
@@ -32,16 +34,17 @@ def ways(frame: Frame, test: ast.expr) -> frozenset[bool]:
     evidence = frame.region.evidence if frame.region is not None else None
     if evidence is None:
         return frozenset()
-    asked: set[tuple[str, int]] = set()
+    asked: set[tuple[str, int | None]] = set()
     with frame.interp.emitter.silence:
         number = _number(frame, test, asked)
     if number is None or len(asked) != 1:
         return frozenset()
-    sizes = evidence.sizes(*asked.pop())
+    name, dim = asked.pop()
+    sizes = evidence.sizes(name, dim) if dim is not None else [len(shape) for shape in evidence.shapes(name)]
     return frozenset(bool(number(size)) for size in sizes)
 
 
-def _number(frame: Frame, node: ast.expr, asked: set[tuple[str, int]]) -> _Number | None:
+def _number(frame: Frame, node: ast.expr, asked: set[tuple[str, int | None]]) -> _Number | None:
     """How an expression follows from the one size that it asks for; the size goes to `asked`."""
     if isinstance(node, ast.BinOp):
         return _both(frame, node.op, node.left, node.right, asked)
@@ -51,14 +54,16 @@ def _number(frame: Frame, node: ast.expr, asked: set[tuple[str, int]]) -> _Numbe
     if isinstance(value, Const) and type(value.value) is int:
         constant = value.value
         return lambda size: constant
-    ref = _size(value, node)
+    ref = _rank(frame, node) or _size(value, node)
     if ref is None:
         return None
     asked.add(ref)
     return lambda size: size
 
 
-def _both(frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: set[tuple[str, int]]) -> _Number | None:
+def _both(
+    frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: set[tuple[str, int | None]]
+) -> _Number | None:
     combine = _OPERATORS.get(type(how))
     a, b = _number(frame, left, asked), _number(frame, right, asked)
     if combine is None or a is None or b is None:
@@ -66,6 +71,16 @@ def _both(frame: Frame, how: ast.AST, left: ast.expr, right: ast.expr, asked: se
     if isinstance(how, (ast.Mod, ast.FloorDiv)):
         return lambda size: int(combine(a(size), b(size))) if b(size) else 0
     return lambda size: int(combine(a(size), b(size)))
+
+
+def _rank(frame: Frame, node: ast.expr) -> tuple[str, None] | None:
+    """The argument whose number of dimensions is asked for: `x.dim()`, `x.ndim`."""
+    read = node.func if isinstance(node, ast.Call) and not node.args else node
+    if not isinstance(read, ast.Attribute) or read.attr not in _RANKS:
+        return None
+    tensor = evaluate(frame, read.value)
+    as_passed = isinstance(tensor, Tensor) and tensor.flags & (INPUT | RAW) == INPUT | RAW
+    return (tensor.base, None) if isinstance(tensor, Tensor) and as_passed else None
 
 
 def _size(value: Value, node: ast.expr) -> tuple[str, int] | None:

@@ -32,6 +32,7 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.graph import as_handle, holds_graph
+from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
 
@@ -64,6 +65,8 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     target = node.target
     if isinstance(target, ast.Name):
         old = expressions.lookup(frame, target.id)
+        if old.maker and frame.region is not None:
+            frame.interp.emitter.use(frame, target, old)
     else:
         old = expressions.evaluate(frame, target)
     memory = frame.interp.graph_memory
@@ -320,7 +323,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
         assert merged is not None
         frame.env, frame.dead = merged, False
         if handler.name:
-            caught = Object("builtins.Exception", frame.origin(handler), exceptions.CAUGHT)
+            caught = Object("builtins.Exception", frame.origin(handler), CAUGHT)
             frame.env[handler.name] = caught if surely or exceptions.is_awaited(handler) else UNKNOWN
         returns = len(frame.returns)
         frame.blocks.append(exceptions.HANDLER if surely or exceptions.is_awaited(handler) else "except")
@@ -390,7 +393,8 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
     if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
-        frame.interp.emitter.feature(frame, node, "assert that fails")
+        by = "" if value.truth() is False else " by a size"
+        frame.interp.emitter.feature(frame, node, f"assert that fails{by}")
         frame.dead = True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
+from tclint.torch_facts import facts
 from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tclint.values.tensor import Tensor
 
 _MAX_KEYS: Final = 64
+_VIEWS: Final = facts.named("gives a view of a dict")
 
 
 class Dict(Value):
@@ -84,6 +86,8 @@ class Dict(Value):
         open_ended: bool = False,
     ) -> Value:
         result, changed = self.method(name, args, keywords)
+        if frame.region is None and isinstance(result, Seq) and name in _VIEWS:
+            result = result.made_by(f"dict.{name}")
         frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
         if "." in self.kind:  # a class of its own, with facts of its own
             frame.interp.emitter.call(frame, node, f"{self.kind}.{name}", args, keywords, self, result)

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 ENUM: Final = "enum.Enum"
 """The name of an `Object` that is a member of an enumeration; its `kind` says which."""
 
+CAUGHT: Final = "exception"
+"""The kind of an `Object` that is an exception which a handler caught."""
+MADE: Final = "made exception"
+"""The kind of one that was made and not raised."""
+TRACEBACK: Final = "types.TracebackType"
+
 NAMESPACES: Final = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
 """Objects that are their fields and nothing else: `args` is a dict of them."""
 
@@ -56,6 +62,10 @@ class Object(Value):
 
     def __repr__(self) -> str:
         return f"Object({self.name})"
+
+    @property
+    def maker(self) -> str:  # type: ignore[override]
+        return self.name
 
     def nesting(self) -> int:
         return self._nesting

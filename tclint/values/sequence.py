@@ -46,7 +46,7 @@ class Seq(Value):
     `limit` is how many items a deque holds at most.
     """
 
-    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit")
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit", "maker")
     rank = SEQUENCE
 
     def __init__(
@@ -75,6 +75,7 @@ class Seq(Value):
         self.length = length  # where the length comes from: "size", "data", "arg" …
         self.counted = counted
         self.limit = limit
+        self.maker = ""
         self._key: Any = None
 
     @property
@@ -365,11 +366,18 @@ class Seq(Value):
             return guarded.UNKNOWN
         return guarded.Items(self.kind, tuple(item.guarded() for item in self.items))
 
+    def made_by(self, maker: str) -> Seq:
+        """The same, as what a call gives that is no list but goes through one: an iterator, a view."""
+        told = Seq(self.kind, self.items, self.elem, self.length, self.counted, self.limit)
+        told.maker = maker
+        return told
+
     def as_input(self, name: str, origin: Origin) -> Value:
         length = HANDED if self.kind in ("set", "frozenset", "generator") else "arg"
         if self.items is not None:
-            return Seq(self.kind, tuple(item.as_input(name, origin) for item in self.items), UNKNOWN, length)
-        return Seq(self.kind, None, self.elem.as_input(name, origin), length)
+            items = tuple(item.as_input(name, origin) for item in self.items)
+            return Seq(self.kind, items, UNKNOWN, length).made_by(self.maker)
+        return Seq(self.kind, None, self.elem.as_input(name, origin), length).made_by(self.maker)
 
     def join_alike(self, other: Seq) -> Value | None:
         if self.key == other.key:

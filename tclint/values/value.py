@@ -46,6 +46,8 @@ class Value:
     """Where a scalar's value comes from."""
     identity: int = 0
     """The number of an object that eager code has made, 0 for all else."""
+    maker: str = ""
+    """The name of what made it, where that says more than its kind: the class of an object, `zip` of an iterator."""
     ref: tuple[str, int] | None = None
     """The parameter (and dimension) a scalar comes from."""
     is_definition: ClassVar[bool] = False

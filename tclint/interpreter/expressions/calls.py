@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter import bindings
+from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
@@ -13,12 +13,14 @@ from tclint.interpreter.stores import note_update
 from tclint.sources.tree import bound_on_self
 from tclint.torch_facts import facts
 from tclint.values import (
+    NAMED,
     UNKNOWN,
     Dict,
     External,
     Instance,
     Seq,
     Super,
+    Tensor,
     Value,
 )
 
@@ -62,6 +64,9 @@ def _call(frame: Frame, node: ast.Call) -> Value:
             receiver = memory.later(receiver, runs)
         if type(receiver) is Dict and func_node.attr == "update" and frame.region is None:
             note_update(frame, base, node, args, keywords)
+        if frame.region is not None and type(receiver) is Tensor and "try" in frame.blocks and receiver.conf > NAMED:
+            if exceptions.lacks(frame, func_node, receiver):
+                exceptions.fails(frame, node, "method that a tensor has not")
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)

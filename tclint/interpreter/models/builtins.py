@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -43,6 +44,7 @@ from tclint.values import (
     scalar_type,
     tensor_of,
 )
+from tclint.values.object import MADE
 from tclint.values.operators import asked
 from tclint.values.value import NUMBER, TENSOR
 
@@ -58,7 +60,15 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         asked(frame, node, args[0], args[0].name, name[9:], *args[1:])
     failing.tell(frame, node, name[9:], args, keywords)
     handler = _HANDLERS.get(name[9:])
+    if handler is None and is_exception(name):
+        return Object(name, frame.origin(node), MADE)
     return handler(frame, node, args, keywords) if handler is not None else UNKNOWN
+
+
+def is_exception(name: str) -> bool:
+    """Whether a name of Python's own is the class of an exception."""
+    kind = getattr(builtins, name.removeprefix("builtins."), None)
+    return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
 def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

@@ -1,4 +1,4 @@
-"""Calls of builtins that surely fail: what they are given says so."""
+"""Calls of builtins that surely fail, as what they are given says, and the exceptions that are caught then."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import objects
 from tclint.torch_facts import facts
 from tclint.torch_facts.kind import NUMBERS
-from tclint.values import Const, Scalar, Seq, Value
+from tclint.values import Const, Method, Object, Scalar, Seq, Value
+from tclint.values.object import TRACEBACK
 
 _OF_NOTHING: Final = frozenset(facts.named("fails where it is given nothing"))
 _OF_NUMBERS: Final = frozenset(facts.named("fails where it is given a number"))
@@ -38,3 +40,11 @@ def _fails(name: str, value: Value) -> bool:
     if f"builtins.{name}" in _OF_NUMBERS:
         return isinstance(value, (Const, Scalar)) and value.python_type in NUMBERS
     return False
+
+
+def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
+    """An attribute of an exception that a handler caught."""
+    return Object(TRACEBACK, frame.origin(node)) if name == "__traceback__" else Method(receiver, name)
+
+
+objects.register("builtins.Exception", attribute=_attribute)

@@ -8,7 +8,8 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tokenizers
-from tclint.values import UNKNOWN, Object, Value
+from tclint.torch_facts import objects
+from tclint.values import UNKNOWN, Dict, Object, Seq, Value
 
 Args = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -31,8 +32,30 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
         return interp.compile_sites.compile(frame, node, name, args, keywords)
     handler = _LIBRARIES.get(name.partition(".")[0], _other)
     result = handler(frame, node, name, args, keywords, open_ended)
+    result = _as_made(frame, node, name, args, result)
     interp.emitter.call(frame, node, name, args, keywords, None, result)
     return result
+
+
+def _as_made(frame: Frame, node: ast.AST, name: str, args: Args, result: Value) -> Value:
+    """What is made, by its maker, where torch was asked about it; what eager code makes, compiled code may get to see."""
+    short = name.removeprefix("builtins.")
+    if short == "iter" and args:
+        return _iterator(frame, node, args[0], result)
+    if short not in objects.types():
+        return result
+    if isinstance(result, Seq):
+        return result.made_by(short)
+    return Object(short, frame.origin(node)) if result is UNKNOWN and frame.region is None else result
+
+
+def _iterator(frame: Frame, node: ast.AST, value: Value, result: Value) -> Value:
+    """What goes through a value once: by whom it is made says whether Dynamo knows it."""
+    kind = value.kind if isinstance(value, Seq) else "dict" if isinstance(value, Dict) else value.maker
+    maker = f"iter of a {kind}"
+    if maker not in objects.types() or frame.region is not None:
+        return result
+    return (result if isinstance(result, Seq) else Seq("list", None, value.iterate(frame, node))).made_by(maker)
 
 
 def _other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:

@@ -37,7 +37,8 @@ def in_pieces(node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         rows, *columns = node.slice.elts
         cut = [each for each in columns if isinstance(each, ast.Slice) and (each.lower, each.upper) != (None, None)]
-        return isinstance(rows, ast.Slice) and bool(cut)
+        one = any(isinstance(each, ast.Constant) and type(each.value) is int for each in columns)
+        return isinstance(rows, ast.Slice) and (bool(cut) or one)
     if (
         isinstance(node, ast.Subscript)
         and isinstance(node.slice, ast.Slice)

@@ -56,10 +56,13 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     if short in ("array", "asarray") and args and isinstance(args[0], Seq):
         element = args[0].element()
         asked = keywords.get("dtype")
-        if asked is None and element.python_type == "str":
+        texts = element.python_type == "str" or isinstance(element, Const) and isinstance(element.value, bytes)
+        if asked is None and texts:
             return Object("numpy.strings", origin)
         if isinstance(asked, External) and asked.name == "builtins.object":
             return Object("numpy.objects", origin)
+    if (kind := _of_no_numbers(keywords.get("dtype"))) and name in facts.named("makes an array"):
+        return Object(kind, origin)
     if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
@@ -101,6 +104,16 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     if name in facts.named("is a number type of numpy"):
         return Tensor(USED, "", 0, ARRAY | HOST | STEADY, origin)
     return made
+
+
+def _of_no_numbers(dtype: Value | None) -> str:
+    """What an array holds whose `dtype` is written out and is none of numbers: dates, texts, records."""
+    if isinstance(dtype, Seq):
+        return "numpy.records"
+    text = dtype.value if isinstance(dtype, Const) and isinstance(dtype.value, str) else ""
+    if text[:2].lower() == "m8" or text.partition("[")[0].endswith(("time64", "delta64")):
+        return "numpy.dates"
+    return "numpy.strings" if text[:1] in ("U", "S") else "numpy.objects" if text == "O" else ""
 
 
 def _reduces(frame: Frame, name: str) -> bool:

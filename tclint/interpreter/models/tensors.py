@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import handles
+from tclint.interpreter import exceptions, handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.models import hooks
@@ -268,6 +268,8 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
 
 def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """A binary operation with a tensor on at least one side."""
+    if operator != "Mod" and "str" in (left.python_type, right.python_type):  # `"%s" % x` makes a text
+        exceptions.fails(frame, node, "operator on a tensor and a text")
     a = left if isinstance(left, Tensor) else None
     b = right if isinstance(right, Tensor) else None
     other = right if a is not None else left

@@ -36,12 +36,14 @@ from tclint.values import (
     FALSE,
     FOLDED,
     HOST,
+    INPUT,
     NAMED,
     NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
     PARAMETER,
     PROVEN,
+    RAW,
     SPARSE,
     STEADY,
     TRUE,
@@ -146,6 +148,7 @@ BY_NAME: Final[dict[str, Handler]] = {
 """What is known of single functions; the rest is answered by what the facts say about them."""
 
 
+_AS_PASSED: Final = INPUT | RAW
 _VALIDATED: Final = frozenset(facts.named("validates its parameters on the host"))
 
 
@@ -161,12 +164,25 @@ def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
     return len(placed) == len(args) or traits.is_sized_by_values(name, way_of(placed[1:], keywords))
 
 
-def _of_several(written: Seq) -> str:
+def _of_several(frame: Frame, written: Seq) -> str:
     """What is wrong with the tensors of `out=(a, b)`, as far as it shows where they are made."""
     made = [each.origin.node for each in written.items or () if isinstance(each, Tensor)]
-    if any(each is not None and in_pieces(each) for each in made):
+    handed = [tensor for each in written.items or () for tensor in _handed_in(frame, each)]
+    if any(each is not None and in_pieces(each) for each in made) or any(each.strides for each in handed):
         return "do not lie in one piece"
-    return "are of another size" if any(_is_empty(each) for each in made) else ""
+    return "are of another size" if any(map(_is_empty, made)) or any(map(_has_nothing, handed)) else ""
+
+
+def _handed_in(frame: Frame, value: Value) -> list[Tensor]:
+    """What the calls in sight pass for an argument that is used as it came."""
+    evidence = frame.region.evidence if frame.region is not None else None
+    if evidence is None or not isinstance(value, Tensor) or value.flags & _AS_PASSED != _AS_PASSED:
+        return []
+    return [each for each in evidence.values.get(value.base, ()) if isinstance(each, Tensor)]
+
+
+def _has_nothing(tensor: Tensor) -> bool:
+    return isinstance(tensor.shape, tuple) and 0 in tensor.shape
 
 
 def _is_true(value: Value | None) -> bool:
@@ -208,13 +224,18 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         frame.interp.emitter.feature(frame, node, "distribution that is told to validate its arguments")
     if "out" in keywords and isinstance(node, ast.Call):
         written, given = keywords["out"], next((each.value for each in node.keywords if each.arg == "out"), None)
-        if isinstance(written, Tensor) and any(each and in_pieces(each) for each in (given, written.origin.node)):
+        handed = _handed_in(frame, written)
+        if isinstance(written, Tensor) and (
+            any(each and in_pieces(each) for each in (given, written.origin.node)) or any(t.strides for t in handed)
+        ):
             frame.interp.emitter.feature(frame, node, "out= that does not lie in one piece")
         if isinstance(written, Tensor) and (
-            _is_empty(written.origin.node) or _does_not_fit(frame, name, args, keywords, written)
+            _is_empty(written.origin.node)
+            or any(map(_has_nothing, handed))
+            or _does_not_fit(frame, name, args, keywords, written)
         ):
             frame.interp.emitter.feature(frame, node, "out= of another size")
-        if isinstance(written, Seq) and (how := _of_several(written)):
+        if isinstance(written, Seq) and (how := _of_several(frame, written)):
             frame.interp.emitter.feature(frame, node, f"out= with several that {how}")
         if isinstance(written, Tensor) and given is not None:
             frame.interp.recordings.write(frame, given, node, keeps=False)
