@@ -140,7 +140,7 @@ class ScalarExtraction(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
-        switched = _is_read(event) and _of_tensor(event) and not _is_list_of_floats(event) and not self._is_held(event)
+        switched = _is_read(event) and _is_traced(event) and not _is_list_of_floats(event) and not self._is_held(event)
         here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)
         here = here or skip_unread_store(event, node) or _kept(event, node)
         if here is not None or not switched or not needs_no_value(event):
@@ -196,6 +196,12 @@ def _is_list_of_floats(event: Call) -> bool:
     """`tolist` of floats, which Dynamo does not hold, whatever is switched on."""
     tensor = spoken_of(event.receiver) if event.receiver is not None else None
     return event.method == "tolist" and tensor is not None and tensor.dtype == "f"
+
+
+def _is_traced(event: Call) -> bool:
+    """Whether it is a tensor that is read, or an array, which Dynamo traces as one."""
+    value = event.args[0] if event.args else event.receiver
+    return _of_tensor(event) or (value is not None and spoken_of(value) is not None)
 
 
 def _of_tensor(event: Call) -> bool:
