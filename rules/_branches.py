@@ -278,7 +278,7 @@ class _If:
         logs = self.straight.logs
         if not logs:
             return []
-        plain = not (self.node.orelse or self.above or self.python) and self._is_pure(self.node.test)
+        plain = not (self.node.orelse or self.python) and self._is_pure(self.node.test)
         texts = [on_one_line(self.place.source(statement)) for statement in logs]
         if not plain or self._draws() or any(self.place.source(s).count("\n") for s in logs):
             return None

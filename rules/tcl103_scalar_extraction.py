@@ -15,6 +15,7 @@ from tclint.rules._buffers import in_buffer
 from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math, walk_tensor
+from tclint.rules._parted import parted
 from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -145,7 +146,7 @@ class ScalarExtraction(Rule):
         here = here or skip_unread_store(event, node) or _kept(event, node)
         if here is not None or not switched or not needs_no_value(event):
             return here
-        return switch_on(event, _SWITCH)
+        return parted(event, switch_on(event, _SWITCH))
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
         name = event.name
