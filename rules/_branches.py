@@ -271,7 +271,7 @@ class _If:
         if said is None:
             return None
         edit = self._replaced([*said, *self.before, line])
-        return ("select with torch.where", _BOTH, edit) if edit is not None else None
+        return ("select with torch.where", _BOTH + self.straight.note(), edit) if edit is not None else None
 
     def _said(self) -> list[str] | None:
         """What the branch says, under a condition that only eager runs ask; None where it cannot be said before."""

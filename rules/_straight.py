@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tclint.fixes.notes import Notes
 from tclint.fixes.places import Place
 from tclint.fixes.purity import only_logs, pure
 from tclint.fixes.recipes import SIGNS
@@ -35,7 +36,8 @@ class Straight:
         for statement in body:
             if isinstance(statement, ast.Pass):
                 continue
-            if only_logs(statement) and not names_read([statement]) & result.keys():
+            aside = only_logs(statement) or Notes(self.place.event, statement).is_aside(statement)
+            if aside and not names_read([statement]) & result.keys():
                 self.logs.append(statement)
                 continue
             pairs = _pairs(statement)
@@ -74,6 +76,10 @@ class Straight:
                 continue
             result[target.id] = text
         return result
+
+    def note(self) -> str:
+        """What compiled runs no longer do."""
+        return "; compiled runs no longer note down what only the branch reads" if self.logs else ""
 
     def _several(self, value: ast.expr, result: dict[str, str]) -> str | None:
         """One of the values that `a, b = x, y` assigns at once, each made of what was there before."""

@@ -170,6 +170,12 @@ class Notes:
             return False
         return bool(self.owners) and self._unread(_file(self.event.module, [branch]))
 
+    def is_aside(self, statement: ast.stmt) -> bool:
+        """Whether a statement among others only notes something down that nobody but itself reads: `stats["clipped"] += 1`."""
+        if self.event.ask.root() is None or self.place.function is None or not self._notes(statement, _DEEPEST):
+            return False
+        return bool(self.owners) and self._unread(_file(self.event.module, [statement]))
+
     def _read_by_notes(self, found: list[ast.stmt]) -> bool:
         """Whether what reads the notes only notes something down itself: `self.flat = max(self.history) < 1`. It is `found` too."""
         function = self.place.function
