@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 4
 """How far local names and the program's own functions are followed."""
 _DEFS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_TOOLS: Final = frozenset(facts.named("makes something that takes notes"))
 # Builtins that do something, or use something up.
 _DOING: Final = frozenset("next setattr delattr exec eval print input open breakpoint __import__".split())
 
@@ -295,17 +295,21 @@ class Notes:
         )
 
     def _is_tool(self, node: ast.Name | ast.Attribute) -> bool:
-        """Whether everything of that name in the file is made by the standard library: a writer of tables, a queue."""
+        """Whether everything of that name in the file is made to take notes: a writer of tables, a queue."""
         made = self.event.module.index(_made).get(_named(node), [])
-        names = self.place.module.names
-        roots = []
-        for call in made:
-            root = call
-            while isinstance(root, (ast.Call, ast.Attribute)):
-                root = root.func if isinstance(root, ast.Call) else root.value
-            imported = names.get(root.id) if isinstance(root, ast.Name) and isinstance(call, ast.Call) else None
-            roots.append(imported.target.partition(".")[0] if isinstance(imported, Import) else "")
-        return bool(roots) and all(root in sys.stdlib_module_names and root != "random" for root in roots)
+        return bool(made) and all(self._called(value) in _TOOLS for value in made)
+
+    def _called(self, value: ast.expr) -> str:
+        """The full name of what a call of a library calls."""
+        root: ast.expr = value.func if isinstance(value, ast.Call) else value
+        path: list[str] = []
+        while isinstance(root, ast.Attribute):
+            path.insert(0, root.attr)
+            root = root.value
+        imported = self.place.module.names.get(root.id) if isinstance(root, ast.Name) else None
+        if not isinstance(value, ast.Call) or not isinstance(imported, Import):
+            return ""
+        return ".".join(filter(None, (imported.target, imported.attribute, *path)))
 
     def _in_function(self, function: FunctionNode, statement: ast.stmt, depth: int) -> bool:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
