@@ -49,7 +49,8 @@ class ScalarExtraction(Rule):
     `math.f` into `torch.f` where only arithmetic uses the value (also through a list that becomes a tensor, what a module keeps, the text of
     an exception, an index or the beginning of a slice, which then select by an index), and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
     `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
-    compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
+    compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process. A crop
+    that starts at such numbers in several dimensions is then made one dimension after the other, as torch 2.13 fails on it otherwise.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep `.item()` in the graph; in default mode it breaks on all.
     """
