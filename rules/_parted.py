@@ -7,12 +7,12 @@ Asked of torch 2.13: with `capture_scalar_outputs`, `x[:, a:b, c:d]` fails insid
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tclint.fixes.places import Place
-from tclint.model.finding import Edit, Fix
+from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._conditions import on_one_line
 from tclint.sources.tree import names_read, nodes
 
@@ -35,14 +35,32 @@ def parted(event: Event, fix: Fix | None) -> Fix | None:
         starts = [i for i, part in enumerate(parts) if names_read([_lower(part)]) & read_out]
         if len(starts) < 2 or not names & names_read([_lower(parts[i]) for i in starts]):
             continue
-        if not all(isinstance(part, ast.Slice) for part in parts) or not fix.edits:
+        edit = _one_by_one(place, node, parts, starts)
+        if edit is None or not fix.edits:
             return None
-        text = place.operand(node.value)
-        for dims in _steps(len(parts), starts):
-            kept = [on_one_line(place.source(parts[i])) if i in dims else ":" for i in range(max(dims) + 1)]
-            text += f"[{', '.join(kept)}]"
-        edits.append(place.replace(node, text))
+        edits.append(edit)
     return replace(fix, edits=(*fix.edits, *edits)) if edits else fix
+
+
+def one_by_one(event: Event) -> Fix | None:
+    """`x[:, a:b][:, :, c:d]` for `x[:, a:b, c:d]`, where the switch is on."""
+    place = Place(event)
+    node = place.node
+    parts = node.slice.elts if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) else []
+    starts = [i for i, part in enumerate(parts) if names_read([_lower(part)])]
+    edit = _one_by_one(place, node, parts, starts) if isinstance(node, ast.Subscript) and len(starts) > 1 else None
+    note = "the same view, cut in steps"
+    return Fix("cut one dimension after the other", Applicability.SAFE, (edit,), note) if edit is not None else None
+
+
+def _one_by_one(place: Place, node: ast.Subscript, parts: Sequence[ast.expr], starts: list[int]) -> Edit | None:
+    if not all(isinstance(part, ast.Slice) for part in parts):
+        return None
+    text = place.operand(node.value)
+    for dims in _steps(len(parts), starts):
+        kept = [on_one_line(place.source(parts[i])) if i in dims else ":" for i in range(max(dims) + 1)]
+        text += f"[{', '.join(kept)}]"
+    return place.replace(node, text)
 
 
 def _steps(size: int, starts: list[int]) -> Iterator[set[int]]:
