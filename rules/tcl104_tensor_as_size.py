@@ -63,13 +63,15 @@ class TensorAsSize(Rule):
 
     With `capture_scalar_outputs`, `capture_dynamic_output_shape_ops` or `fullgraph=True` the graph holds numbers and sizes that
     nobody knows while it is traced. What needs one of them all the same breaks it (`x.chunk(n)`, a loop over `x[mask]`,
-    attention over it), and `names[n]` on a list raises.
+    attention over it), and `names[n]` on a list raises, as does a cut that starts at them in several dimensions
+    (`x[:, a:b, c:d]`; torch 2.13).
 
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
     slices begin at tensors and their lengths are known (`x[:, i : i + 2]`, `x[:, i : i + h, j : j + w]`, `x.narrow(1, i, 2)`) and where the
     tensor is the last index (`x[:, i]`, `x[0, i]`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
-    host still waits for the number, and the switch holds for the process.
+    host still waits for the number, and the switch holds for the process. `--fix` cuts one dimension after the other
+    (`x[:, a:b][:, :, c:d]`) where the switch is on.
     """
 
     code, name = "TCL104", "tensor-as-size"
