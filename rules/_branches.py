@@ -271,14 +271,14 @@ class _If:
         if said is None:
             return None
         edit = self._replaced([*said, *self.before, line])
-        return ("select with torch.where", _BOTH, edit) if edit is not None else None
+        return ("select with torch.where", _BOTH + self.straight.note(), edit) if edit is not None else None
 
     def _said(self) -> list[str] | None:
         """What the branch says, under a condition that only eager runs ask; None where it cannot be said before."""
         logs = self.straight.logs
         if not logs:
             return []
-        plain = not (self.node.orelse or self.above or self.python) and self._is_pure(self.node.test)
+        plain = not (self.node.orelse or self.python) and self._is_pure(self.node.test)
         texts = [on_one_line(self.place.source(statement)) for statement in logs]
         if not plain or self._draws() or any(self.place.source(s).count("\n") for s in logs):
             return None

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tclint.fixes.notes import Notes
 from tclint.fixes.places import Place
 from tclint.fixes.purity import only_logs, pure
 from tclint.fixes.recipes import SIGNS
@@ -35,8 +36,20 @@ class Straight:
         for statement in body:
             if isinstance(statement, ast.Pass):
                 continue
-            if only_logs(statement) and not names_read([statement]) & result.keys():
+            aside = only_logs(statement) or Notes(self.place.event, statement).is_aside(statement)
+            if aside and not names_read([statement]) & result.keys():
                 self.logs.append(statement)
+                continue
+            pairs = _pairs(statement)
+            if pairs is not None:
+                texts = [self._several(value, result) for _, value in pairs]
+                names = [target.id for target, _ in pairs]
+                if len(set(names)) < len(names):
+                    return None
+                for name, text in zip(names, texts, strict=True):
+                    if text is None:
+                        return None
+                    result[name] = text
                 continue
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 target, value = statement.targets[0], statement.value
@@ -63,6 +76,18 @@ class Straight:
                 continue
             result[target.id] = text
         return result
+
+    def note(self) -> str:
+        """What compiled runs no longer do."""
+        return "; compiled runs no longer note down what only the branch reads" if self.logs else ""
+
+    def _several(self, value: ast.expr, result: dict[str, str]) -> str | None:
+        """One of the values that `a, b = x, y` assigns at once, each made of what was there before."""
+        if isinstance(value, (ast.Tuple, ast.List, ast.ListComp)) or not pure(self.place, value):
+            return None
+        named = {name: self._named(name, result) for name in sorted(names_read([value]) & result.keys())}
+        text = self._text(value, named, operand=False)
+        return text if text is not None and "#" not in text else None
 
     def _is_of_itself(self, name: str, value: ast.ListComp, result: dict[str, str]) -> bool:
         """`grads = [g * scale for g in grads]`: a list of as many elements, each made of the one that was there."""
@@ -120,3 +145,14 @@ class Straight:
         if len(uses.stores(name)) != 1 or not inside:
             return False
         return all(any(any(same(n, s) for n in (*above, read)) for s in body) for read, above in inside)
+
+
+def _pairs(statement: ast.stmt) -> list[tuple[ast.Name, ast.expr]] | None:
+    """The names and values of `a, b = x, y`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return None
+    pairs = [(t, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, ast.Name)]
+    return pairs if len(pairs) == len(target.elts) else None

@@ -7,7 +7,8 @@ tensors; a branch, a loop, a text, a key or a list ask for the value, and the gr
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.places import FunctionNode, Place
@@ -29,6 +30,8 @@ _SIZES: Final = facts.methods("gives a size")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
 _FILLS: Final = facts.methods("fills or turns a list without a look at its elements")
+_COMPOUND: Final = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef)
+_ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _RECORDS: Final = ("", "typing.NamedTuple")
 """What a class may come from that only holds its arguments."""
 
@@ -36,7 +39,22 @@ _RECORDS: Final = ("", "typing.NamedTuple")
 def needs_no_value(event: Event, node: ast.AST | None = None) -> bool:
     """Whether no use of the number at a node, as far as it can be followed, asks for its value."""
     place = Place(event, node)
-    return _Number(event, place.module, place.function, 0).is_free(place.node, place.chain)
+    number = _Number(event, place.module, place.function, 0)
+    return number.is_free(place.node, place.chain) and all(
+        number.is_free(other, ancestors(place.module.tree, other)) for other in _beside(place)
+    )
+
+
+def _beside(place: Place) -> Iterator[ast.Call]:
+    """Other numbers that are read out in the same statement: a switch lets them in too, and where one of them is asked for, torch
+    may not break the graph but raise."""
+    statement = place.statement
+    if statement is None or isinstance(statement, _COMPOUND):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not same(node, place.node):
+            if node.func.attr == "item" and not node.args:
+                yield node
 
 
 def is_sized(event: Event, left_out: Sequence[ast.If] = ()) -> bool:
@@ -159,6 +177,9 @@ class _Number:
         function: FunctionNode | None,
         depth: int,
         names: Mapping[str, Value] | None = None,
+        following: frozenset[tuple[int, str]] = frozenset(),
+        frame: int = 0,
+        back: Callable[[], bool] | None = None,
     ) -> None:
         self.event = event
         self.module = module
@@ -166,13 +187,23 @@ class _Number:
         self.depth = depth
         self.names = names
         """What the names of a calling function hold, where it is one."""
+        self.following = following
+        """The names, by function, whose reads are being asked about: `n = n // 2` asks nothing new of them."""
+        self.frame = frame
+        """How many calls lead from the function to that of the event."""
+        self.back = back
+        """What becomes of what the function returns, where it is one that is given the number."""
 
     def is_free(self, node: ast.AST, chain: list[ast.AST]) -> bool:
         """Whether what stands around the number does not ask for its value; outermost first in `chain`."""
-        bounds = False
+        bounds = text = False
         for at in range(len(chain) - 1, -1, -1):
             parent = chain[at]
-            if isinstance(parent, ast.BinOp):
+            if text and isinstance(parent, (ast.BinOp, ast.Compare, ast.Subscript, ast.Call)):
+                return False  # a text is put together behind the graph, and nobody may read it before
+            if isinstance(parent, (ast.FormattedValue, ast.JoinedStr)):
+                text = True
+            elif isinstance(parent, ast.BinOp):
                 other = parent.right if same(parent.left, node) else parent.left
                 if isinstance(other, (ast.List, ast.Tuple, ast.JoinedStr)) or _is_text(other):
                     return False
@@ -188,6 +219,11 @@ class _Number:
             elif isinstance(parent, (ast.UnaryOp, ast.Tuple, ast.List, ast.Starred, ast.keyword)):
                 if isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not):
                     return False
+            elif isinstance(parent, ast.Compare):
+                if _is_none(parent):
+                    return True
+                if len(parent.ops) != 1 or not isinstance(parent.ops[0], _ORDERS):
+                    return False  # its answer is a bool that the graph holds, as it does the number
             elif isinstance(parent, ast.IfExp):
                 if same(parent.test, node):
                     return False
@@ -196,8 +232,10 @@ class _Number:
             elif isinstance(parent, ast.Subscript):
                 if isinstance(node, ast.Tuple) and not bounds:
                     return False  # `x[:, n]`, where torch wants an integer
-                if same(parent.value, node) and isinstance(parent.slice, ast.Slice):
-                    node = parent  # `path[::-1]` of a list that it is in
+                if same(parent.value, node) and isinstance(parent.ctx, ast.Store):
+                    return True  # something else is put into the dict that it is in
+                if same(parent.value, node) and (isinstance(parent.slice, ast.Slice) or _is_text(parent.slice)):
+                    node = parent  # `path[::-1]` of a list that it is in, `metrics["loss"]` of a dict
                     continue
                 return not same(parent.value, node) and isinstance(self._value(parent.value), Tensor)
             elif (target := walked(node, chain[: at + 1])) is not None:
@@ -206,9 +244,11 @@ class _Number:
                 return True  # of a list that it is in
             elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
                 return True
+            elif isinstance(parent, ast.Call) and _formats(parent):
+                text = True
             elif isinstance(parent, ast.Call):
                 if not self._is_kept(parent) and not self._is_record(parent.func):
-                    return self._handed(parent, node)
+                    return self._handed(parent, node, chain[:at])
             elif isinstance(parent, (ast.For, ast.comprehension)):
                 return same(parent.iter, node) and self._named(parent.target)
             elif isinstance(parent, ast.Assign):
@@ -235,7 +275,7 @@ class _Number:
             return False
         return not any(self.event.ask.method(made.cls, name) for name in ("__init__", "__new__", "__post_init__"))
 
-    def _handed(self, call: ast.Call, node: ast.AST) -> bool:
+    def _handed(self, call: ast.Call, node: ast.AST, above: list[ast.AST]) -> bool:
         """Whether the function that gets the number does without its value."""
         if same(call.func, node):
             return False  # a method of the number
@@ -243,7 +283,7 @@ class _Number:
         if isinstance(func, External):
             return func.name.startswith("torch.") and not self._is_asked(func.name, call, node)
         if isinstance(func, FunctionValue):
-            return self._parameter(func, call, node)
+            return self._parameter(func, call, node, above)
         if not isinstance(call.func, ast.Attribute):
             return False
         if call.func.attr == "append" and isinstance(call.func.value, ast.Name):
@@ -255,14 +295,14 @@ class _Number:
         """Whether a list or dict that the number is put into is only filled, turned around, measured and handed out."""
         if self.depth >= _DEEPEST or not isinstance(self._value(ast.Name(name, ast.Load())), (Seq, Dict)):
             return False
-        return _Number(self.event, self.module, self.function, self.depth + 1, self.names)._reads(name)
+        return self._deeper()._reads(name)
 
     def _is_asked(self, name: str, call: ast.Call, node: ast.AST) -> bool:
         """Whether a call asks for the value of the number itself; among several it is a size like others."""
         given = [a for a in call.args if same(a, node)] + [k.value for k in call.keywords if same(k, node)]
         return name in _ASKS and any(not isinstance(self._value(argument), Seq) for argument in given)
 
-    def _parameter(self, func: FunctionValue, call: ast.Call, node: ast.AST) -> bool:
+    def _parameter(self, func: FunctionValue, call: ast.Call, node: ast.AST, above: list[ast.AST]) -> bool:
         function = func.function.node
         if self.depth >= _DEEPEST or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False
@@ -273,8 +313,8 @@ class _Number:
             name = names[at]
         if name is None or any(isinstance(a, ast.Starred) for a in call.args):
             return False
-        inner = _Number(self.event, func.function.module, function, self.depth + 1)
-        return inner._reads(name)
+        back = partial(self.is_free, call, above)
+        return _Number(self.event, func.function.module, function, self.depth + 1, back=back)._reads(name)
 
     def _assigned(self, statement: ast.Assign, node: ast.AST) -> bool:
         target = statement.targets[0]
@@ -295,31 +335,45 @@ class _Number:
             return all(self._named(each) for each in target.elts)
         if not isinstance(target, ast.Name) or self.depth >= _DEEPEST:
             return False
-        inner = _Number(self.event, self.module, self.function, self.depth + 1, self.names)
-        return inner._reads(target.id)
+        return self._deeper()._reads(target.id)
+
+    def _deeper(self) -> _Number:
+        return _Number(
+            self.event,
+            self.module,
+            self.function,
+            self.depth + 1,
+            self.names,
+            self.following,
+            self.frame,
+            self.back,
+        )
 
     def _reads(self, name: str) -> bool:
+        key = id(self.function), name
+        if key in self.following:
+            return True
+        self.following |= {key}
         return all(self.is_free(read, above) for read, above in uses_in(self.function).reads(name))
 
     def _returned(self) -> bool:
         """Out of the compiled function a number may go; inside, who called for it is asked."""
-        for frame, call in self.event.ask.calls_here():
-            if self.depth or call is None or frame.function is None:
-                return False
-            chain = ancestors(frame.module.tree, call)
-            node = frame.function.node
-            function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-            names = self.event.ask.callers_names()
-            return _Number(self.event, frame.module, function, self.depth + 1, names).is_free(call, chain)
-        return True
+        if self.back is not None:
+            return self.back()
+        callers = list(self.event.ask.calls_here())
+        if self.frame >= len(callers):
+            return True
+        caller, call = callers[self.frame]
+        if call is None or caller.function is None:
+            return False
+        node = caller.function.node
+        function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        outer = _Number(self.event, caller.module, function, self.depth, caller.env, frame=self.frame + 1)
+        return outer.is_free(call, ancestors(caller.module.tree, call))
 
     def _value(self, node: ast.expr) -> Value | None:
         """What an expression is: asked of the walk in the event's own function, read off the imports in another."""
-        if (
-            self.function is not None
-            and self.event.enclosing is not None
-            and self.event.enclosing.node is self.function
-        ):
+        if self.function is not None and self._is_own():
             return self.event.ask.evaluate(node)
         if self.names is not None and isinstance(node, ast.Name) and node.id in self.names:
             return self.names[node.id]
@@ -334,10 +388,14 @@ class _Number:
             return Tensor(1)  # named, in a function that is not looked at closely: a tensor more often than not
         return None
 
+    def _is_own(self) -> bool:
+        """Whether this is the function that the number is read in."""
+        here = self.event.enclosing
+        return here is not None and here.node is self.function
+
     def _is_guess(self, node: ast.expr) -> bool:
         """Whether nothing but its name tells what a node is: in a function that is called, whose values are not at hand."""
-        here = self.event.enclosing
-        return self.names is None and not (here is not None and here.node is self.function)
+        return self.names is None and not self._is_own()
 
 
 def walked(node: ast.AST, chain: list[ast.AST]) -> ast.Name | None:
@@ -364,6 +422,17 @@ def walked(node: ast.AST, chain: list[ast.AST]) -> ast.Name | None:
 
 def _holds(value: ast.expr, node: ast.AST) -> bool:
     return any(same(inner, node) for inner in ast.walk(value))
+
+
+def _is_none(compare: ast.Compare) -> bool:
+    """`n is None`, which no number is asked for."""
+    return isinstance(compare.ops[0], (ast.Is, ast.IsNot))
+
+
+def _formats(call: ast.Call) -> bool:
+    """`"{:.2f}".format(n)`"""
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value)
 
 
 def _is_text(node: ast.AST) -> bool:

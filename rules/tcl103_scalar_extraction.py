@@ -15,6 +15,7 @@ from tclint.rules._buffers import in_buffer
 from tclint.rules._checks import asynchronous
 from tclint.rules._conditions import truth_only
 from tclint.rules._numbers import keep_tensor, numpy_on_sizes, torch_math, walk_tensor
+from tclint.rules._parted import parted
 from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -48,7 +49,8 @@ class ScalarExtraction(Rule):
     `math.f` into `torch.f` where only arithmetic uses the value (also through a list that becomes a tensor, what a module keeps, the text of
     an exception, an index or the beginning of a slice, which then select by an index), and `torch._check_tensor_all` into a check in the graph; `--fix` turns `int(np.prod(x.shape))` into
     `math.prod(x.shape)`. Where nothing on the line helps, `--unsafe-fixes` sets `capture_scalar_outputs` in the file that
-    compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process.
+    compiles, once for all findings: the number stays in the graph, the wait stays too, and the switch holds for the process. A crop
+    that starts at such numbers in several dimensions is then made one dimension after the other, as torch 2.13 fails on it otherwise.
 
     Versions: with `fullgraph=True`, torch 2.10 and later keep `.item()` in the graph; in default mode it breaks on all.
     """
@@ -140,12 +142,12 @@ class ScalarExtraction(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
-        switched = _is_read(event) and _of_tensor(event) and not _is_list_of_floats(event) and not self._is_held(event)
+        switched = _is_read(event) and _is_traced(event) and not _is_list_of_floats(event) and not self._is_held(event)
         here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)
         here = here or skip_unread_store(event, node) or _kept(event, node)
         if here is not None or not switched or not needs_no_value(event):
             return here
-        return switch_on(event, _SWITCH)
+        return parted(event, switch_on(event, _SWITCH))
 
     def _on_the_line(self, event: Call, node: ast.Call) -> Fix | None:
         name = event.name
@@ -196,6 +198,12 @@ def _is_list_of_floats(event: Call) -> bool:
     """`tolist` of floats, which Dynamo does not hold, whatever is switched on."""
     tensor = spoken_of(event.receiver) if event.receiver is not None else None
     return event.method == "tolist" and tensor is not None and tensor.dtype == "f"
+
+
+def _is_traced(event: Call) -> bool:
+    """Whether it is a tensor that is read, or an array, which Dynamo traces as one."""
+    value = event.args[0] if event.args else event.receiver
+    return _of_tensor(event) or (value is not None and spoken_of(value) is not None)
 
 
 def _of_tensor(event: Call) -> bool:

@@ -9,6 +9,7 @@ from tclint.events import Call, Event, Loop, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._numbers import DRAWN_NUMBER
+from tclint.rules._parted import one_by_one
 from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -38,6 +39,7 @@ _POSITIONS: Final = facts.places("refuses a tensor as a position")
 _ASKS_NUMBERS: Final = frozenset(facts.named("asks for the value of a number"))
 _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SWITCH: Final = "capture_scalar_outputs"
+_SEVERAL: Final = "several dimensions are cut at numbers that stay in the graph"
 _SIZES_SWITCH: Final = "capture_dynamic_output_shape_ops"
 
 
@@ -61,13 +63,15 @@ class TensorAsSize(Rule):
 
     With `capture_scalar_outputs`, `capture_dynamic_output_shape_ops` or `fullgraph=True` the graph holds numbers and sizes that
     nobody knows while it is traced. What needs one of them all the same breaks it (`x.chunk(n)`, a loop over `x[mask]`,
-    attention over it), and `names[n]` on a list raises.
+    attention over it), and `names[n]` on a list raises, as does a cut that starts at them in several dimensions
+    (`x[:, a:b, c:d]`; torch 2.13).
 
     Fix: a static upper bound and a mask; or pass the integer in from outside. `--unsafe-fixes` selects by an index where
     slices begin at tensors and their lengths are known (`x[:, i : i + 2]`, `x[:, i : i + h, j : j + w]`, `x.narrow(1, i, 2)`) and where the
     tensor is the last index (`x[:, i]`, `x[0, i]`), and else sets
     `capture_scalar_outputs` in the file that compiles where that keeps a size or the bound of a slice in the graph: the
-    host still waits for the number, and the switch holds for the process.
+    host still waits for the number, and the switch holds for the process. `--fix` cuts one dimension after the other
+    (`x[:, a:b][:, :, c:d]`) where the switch is on.
     """
 
     code, name = "TCL104", "tensor-as-size"
@@ -104,6 +108,10 @@ class TensorAsSize(Rule):
                 yield self._finding(event, bounds, "{it} bounds a slice of a Python list")
             return
         if not isinstance(receiver, Tensor):
+            return
+        starts = [number for part in parts_of(index) if (number := _start(part)) is not None]
+        if len(starts) > 1 and isinstance(event, Subscript) and self._kept(event):
+            yield self._raises(event, starts[0], _SEVERAL)
             return
         for part in parts_of(index):
             bound = _slice_bound(part)
@@ -181,6 +189,8 @@ class TensorAsSize(Rule):
         return value if self.captured(event, _SIZES_SWITCH) else None
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Subscript) and finding.message.startswith(_SEVERAL):
+            return one_by_one(event)
         if isinstance(event, Subscript) and (found := window(event)) is not None:
             return found
         if "0-d tensor" in finding.message and isinstance(event, Subscript) and isinstance(event.receiver, Tensor):
@@ -258,6 +268,12 @@ def _read_number(*values: Value) -> Tensor | None:
     """The first number that was read out of a tensor, as the tensor that it is to Dynamo."""
     found = next((v for v in values if isinstance(v, Scalar) and v.source == "data"), None)
     return Tensor(PROVEN, "i", 0, 0, found.origin) if found is not None else None
+
+
+def _start(part: Value) -> Tensor | None:
+    """The number that a slice starts at, where it was read out of a tensor."""
+    items = part.items if isinstance(part, Seq) and part.kind == "slice" else None
+    return _read_number(items[0]) if items else None
 
 
 def _is_read(bounds: Value) -> bool:

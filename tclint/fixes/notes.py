@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 4
 """How far local names and the program's own functions are followed."""
 _DEFS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_TOOLS: Final = frozenset(facts.named("makes something that takes notes"))
 # Builtins that do something, or use something up.
 _DOING: Final = frozenset("next setattr delattr exec eval print input open breakpoint __import__".split())
 
@@ -67,10 +68,10 @@ class _File:
         return self.reached[root]
 
 
-def _file(module: Module, without: ast.AST | None = None) -> _File:
+def _file(module: Module, without: Sequence[ast.AST] = ()) -> _File:
     """What the functions of a file read; what stands in `without` is not counted."""
     file = _File()
-    unseen = {id(n) for n in nodes(without)} if without is not None else frozenset()
+    unseen = {id(n) for each in without for n in nodes(each)}
     for function in nodes(module.tree):
         if not isinstance(function, _DEFS):
             continue
@@ -93,6 +94,17 @@ def _file(module: Module, without: ast.AST | None = None) -> _File:
     return file
 
 
+def _made(module: Module) -> dict[str, list[ast.expr]]:
+    """What is bound to each name and each attribute of a file."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes(module.tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, (ast.Name, ast.Attribute)):
+                    found.setdefault(_named(target), []).append(node.value)
+    return found
+
+
 def _owner(statement: ast.stmt) -> ast.Name | ast.Attribute | None:
     """What a statement puts a value into: `self.times` of `self.times.append(x)` and of `self.times[i] = x`."""
     if isinstance(statement, ast.Expr):
@@ -107,11 +119,17 @@ def _owner(statement: ast.stmt) -> ast.Name | ast.Attribute | None:
     else:
         return None
     inside = isinstance(statement, ast.Expr)
-    while isinstance(owner, ast.Subscript):
-        owner, inside = owner.value, True
+    while isinstance(owner, ast.Subscript) or (owner is not None and _entry(owner) is not None):
+        owner, inside = owner.value if isinstance(owner, ast.Subscript) else _entry(owner), True
     if isinstance(owner, ast.Attribute) or (isinstance(owner, ast.Name) and inside):
         return owner
     return None
+
+
+def _entry(node: ast.expr) -> ast.expr | None:
+    """`self.scalars` of `self.scalars.setdefault(tag, [])`."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.value if isinstance(func, ast.Attribute) and func.attr == "setdefault" else None
 
 
 def _named(node: ast.Name | ast.Attribute) -> str:
@@ -138,7 +156,9 @@ class Notes:
         if first is None or root is None or place.function is None:
             return []
         found: list[ast.stmt] = []
-        if not self._follow(first, found, _DEEPEST) or not self._unread(self.file):
+        if not self._follow(first, found, _DEEPEST):
+            return []
+        if not self._unread(self.file) and not self._read_by_notes(found):
             return []
         self.counts = [s for s in self._beside(found) if not any(same(s, other) for other in found)]
         found += self.counts
@@ -148,7 +168,26 @@ class Notes:
         """Whether an `if` only notes something down that nobody but the `if` itself reads."""
         if self.event.ask.root() is None or self.place.function is None or not self._notes(branch, _DEEPEST):
             return False
-        return bool(self.owners) and self._unread(_file(self.event.module, branch))
+        return bool(self.owners) and self._unread(_file(self.event.module, [branch]))
+
+    def is_aside(self, statement: ast.stmt) -> bool:
+        """Whether a statement among others only notes something down that nobody but itself reads: `stats["clipped"] += 1`."""
+        if self.event.ask.root() is None or self.place.function is None or not self._notes(statement, _DEEPEST):
+            return False
+        return bool(self.owners) and self._unread(_file(self.event.module, [statement]))
+
+    def _read_by_notes(self, found: list[ast.stmt]) -> bool:
+        """Whether what reads the notes only notes something down itself: `self.flat = max(self.history) < 1`. It is `found` too."""
+        function = self.place.function
+        for owner in [o for o in self.owners if isinstance(o, ast.Attribute)]:
+            for node in nodes(function) if function is not None else ():
+                reads = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr == owner.attr
+                if not reads or any(within(node, statement) for statement in found):
+                    continue
+                statement = Place(self.event, node).statement
+                if statement is None or not self._follow(statement, found, _DEEPEST):
+                    return False
+        return self._unread(_file(self.event.module, found))
 
     def _unread(self, file: _File) -> bool:
         """Whether nothing that is compiled reads what was written so far."""
@@ -185,10 +224,14 @@ class Notes:
         if any(same(statement, other) for other in found):
             return True
         name = _bound(statement)
+        function = self.place.function
+        owner = _owner(statement)
+        if isinstance(owner, ast.Name) and owner.id in uses_in(function).bound:
+            found.append(statement)
+            return self._puts(owner.id, statement, found, depth)
         if name is None:
             found.append(statement)
             return self._notes(statement, depth)
-        function = self.place.function
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
         if depth == 0 or value is None or not self._quiet(value) or len(uses_in(function).stores(name)) != 1:
             return False
@@ -204,6 +247,13 @@ class Notes:
             assert within(read, inner)
         return bool(reads)
 
+    def _puts(self, name: str, statement: ast.stmt, found: list[ast.stmt], depth: int) -> bool:
+        """Whether something is put into a container of the function that only notes are made of: the parts of a report."""
+        stores = uses_in(self.place.function).stores(name)
+        made = Place(self.event, stores[0]).statement if len(stores) == 1 else None
+        quiet = all(self._quiet(part) for part in _given(statement))
+        return depth > 0 and quiet and made is not None and self._follow(made, found, depth - 1)
+
     def _notes(self, statement: ast.stmt, depth: int) -> bool:
         """Whether a statement does nothing but note something down; what it writes is kept."""
         if depth == 0:
@@ -213,6 +263,8 @@ class Notes:
         if isinstance(statement, ast.If):
             parts = [*statement.body, *statement.orelse]
             return self._quiet(statement.test) and all(self._notes(s, depth - 1) for s in parts)
+        if isinstance(statement, ast.For):
+            return self._quiet(statement.iter) and all(self._notes(s, depth - 1) for s in statement.body)
         if isinstance(statement, ast.With):
             if _locks(statement):
                 return all(self._notes(s, depth - 1) for s in statement.body)
@@ -231,12 +283,33 @@ class Notes:
         if not isinstance(call, ast.Call) or not isinstance(func, (ast.Attribute, ast.Name)):
             return False
         functions = self.file.functions.get(_named(func), [])
+        if not functions and isinstance(func, ast.Attribute) and isinstance(func.value, (ast.Name, ast.Attribute)):
+            if self._is_tool(func.value):
+                self.owners.append(func.value)
+                return all(self._quiet(part) for part in (*call.args, *(k.value for k in call.keywords)))
         if not functions or not all(self._quiet(part) for part in (*call.args, *(k.value for k in call.keywords))):
             return False
         return all(
             not function.decorator_list and all(self._in_function(function, s, depth) for s in function.body)
             for function in functions
         )
+
+    def _is_tool(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether everything of that name in the file is made to take notes: a writer of tables, a queue."""
+        made = self.event.module.index(_made).get(_named(node), [])
+        return bool(made) and all(self._called(value) in _TOOLS for value in made)
+
+    def _called(self, value: ast.expr) -> str:
+        """The full name of what a call of a library calls."""
+        root: ast.expr = value.func if isinstance(value, ast.Call) else value
+        path: list[str] = []
+        while isinstance(root, ast.Attribute):
+            path.insert(0, root.attr)
+            root = root.value
+        imported = self.place.module.names.get(root.id) if isinstance(root, ast.Name) else None
+        if not isinstance(value, ast.Call) or not isinstance(imported, Import):
+            return ""
+        return ".".join(filter(None, (imported.target, imported.attribute, *path)))
 
     def _in_function(self, function: FunctionNode, statement: ast.stmt, depth: int) -> bool:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

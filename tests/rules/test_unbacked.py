@@ -61,6 +61,11 @@ def offered(forward: str) -> bool:
         "rows = x[x > 0]\nreturn torch.zeros(rows.shape[0], 2)",
         "rows = x[x[:, 0] > 0]\nif rows.shape[-1] > 2:\n    rows = rows * 2\nreturn rows.sort()",
         "first, _ = torch.where(x > 0)\nreturn x.index_select(0, first)",
+        "n = int(x.sum())\nn = (n + 3) // 4 * 4\nreturn torch.zeros(n)",
+        "n = int(x.sum())\nreturn x, f'{n} rows'",
+        "n = int(x.sum())\nreturn x, {'many': n > 2, 'text': '{}'.format(n)}",
+        "logs = {}\nfor k in (1, 2):\n    logs[f'top{k}'] = round(x[:k].sum().item(), 2)\nreturn logs['top1'], logs",
+        "rows = x.numpy()\nreturn x * 2, float(rows.max())",
     ],
 )
 def test_sizes_and_bounds_of_tensors(forward: str) -> None:
@@ -71,7 +76,11 @@ def test_sizes_and_bounds_of_tensors(forward: str) -> None:
     "forward",
     [
         "n = int(x.sum())\nif n > 2:\n    x = x + 1\nreturn x",
-        "n = int(x.sum())\nreturn x, f'{n} rows'",
+        "n = int(x.sum())\nreturn x, 'rows: ' + f'{n}'",
+        "n = int(x.sum())\nreturn x, ' '.join([f'{n}'])",
+        "n = int(x.sum())\nmany = n > 2\nif many:\n    x = x + 1\nreturn x",
+        "n = int(x.sum())\nn = n // 2\nreturn x, NAMES[n]",
+        "return [(NAMES[i.item()], s.item()) for i, s in zip(x.long(), x)]",
         "n = int(x.sum())\nreturn x, NAMES[n]",
         "n = int(x.sum())\nreturn [x] * n",
         "n = int(x.sum())\nfor i in range(n):\n    x = x + i\nreturn x",
