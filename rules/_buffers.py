@@ -41,6 +41,34 @@ def in_buffer(event: Event, value: ast.expr) -> Fix | None:
 def buffer(place: Place, target: ast.Attribute, torch: str, *, integers: bool, stores: int) -> Edit | None:
     """The line of `__init__` that sets `self.name` to a number, which makes a buffer of it; None where the number may be set
     elsewhere too. `stores` are the places that set it otherwise; what they set may be of `integers` only."""
+    made = _set_in_constructor(place, target, stores)
+    if made is None or not _is_number(made.value) or not (integers or _is_float(made.value)):
+        return None
+    return _registered(place, made, f"{torch}.tensor({place.source(made.value)})")
+
+
+def tensor_buffer(event: Event, target: ast.Attribute) -> Fix | None:
+    """`self.register_buffer("table", torch.arange(8), persistent=False)` for `self.table = torch.arange(8)`."""
+    place = Place(event)
+    made = _set_in_constructor(place, target, 0)
+    if made is None:
+        return None
+    note = (
+        "it goes where the module goes, and is no part of its checkpoints: wrong where it is meant to stay on the host"
+    )
+    edit = _registered(place, made, place.source(made.value))
+    return Fix(f"register `{target.attr}` as a buffer", Applicability.UNSAFE, (edit,), note)
+
+
+def _registered(place: Place, made: ast.Assign, value: str) -> Edit:
+    target = made.targets[0]
+    assert isinstance(target, ast.Attribute)
+    first = ast.unparse(target).partition(".")[0]
+    return place.replace(made, f'{first}.register_buffer("{target.attr}", {value}, persistent=False)')
+
+
+def _set_in_constructor(place: Place, target: ast.Attribute, stores: int) -> ast.Assign | None:
+    """The line of `__init__` that sets an attribute of a module, where besides only `stores` other places do."""
     cls, function = place.cls, place.function
     me = place.event.ask.local(target.value.id) if isinstance(target.value, ast.Name) else None
     init = next((s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None) if cls else None
@@ -56,20 +84,11 @@ def buffer(place: Place, target: ast.Attribute, torch: str, *, integers: bool, s
         for s in init.body
         if isinstance(s, ast.Assign) and len(s.targets) == 1 and any(same(s.targets[0], other) for other in others)
     ]
-    if (
-        len(others) != stores + 1
-        or len(made) != 1
-        or not _is_number(made[0].value)
-        or not place.owns_its_lines(made[0])
-    ):
-        return None
-    if not integers and not _is_float(made[0].value):
+    if len(others) != stores + 1 or len(made) != 1 or not place.owns_its_lines(made[0]):
         return None
     if not any(_is_super(s) for s in init.body[: init.body.index(made[0])]):
         return None  # a module has no buffers before
-    first = ast.unparse(made[0].targets[0]).partition(".")[0]
-    text = f'{first}.register_buffer("{target.attr}", {torch}.tensor({place.source(made[0].value)}), persistent=False)'
-    return place.replace(made[0], text)
+    return made[0]
 
 
 def _is_super(statement: ast.stmt) -> bool:

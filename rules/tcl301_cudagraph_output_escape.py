@@ -131,7 +131,7 @@ class CudagraphOutputEscape(Rule):
         if event.compiled:
             return None  # a copy that the graph makes is the graph's as well
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
-        value = self._escaping(node, event)
+        value = self._escaping(node, event) or _bound(event)
         if value is None:
             return None
         place = Place(event, value)
@@ -172,3 +172,19 @@ class CudagraphOutputEscape(Rule):
             if gradients
             else "clone it where it leaves the call",
         )
+
+
+def _bound(event: Event) -> ast.expr | None:
+    """The call that a name is bound to, where what it gives is fed back or read again: a copy there serves all that read it."""
+    if isinstance(event, CompiledCall) and isinstance(event.result, Tensor):
+        call = event.node
+    elif isinstance(event, Reuse) and event.name != GRADIENTS and event.value.origin.node is not None:
+        call = event.value.origin.node
+    else:
+        return None
+    statement = Place(event, call).parent
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name) or len(statement.targets) > 1:
+        return None
+    # The node may be another file's.
+    return statement.value if ast.dump(statement.value) == ast.dump(call) else None

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tclint.events import Call, CompiledCall, Event, Return, Subscript
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Module
+from tclint.rules._buffers import tensor_buffer
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes, text
 from tclint.torch_facts import calls
@@ -58,7 +59,8 @@ class CpuTensorInRegion(Rule):
         def f(x, scale):
             return x * scale  # a buffer on the device
 
-    Fix: a buffer made in `__init__`, or move the tensor before the call.
+    Fix: a buffer made in `__init__`, or move the tensor before the call. `--fix --unsafe-fixes` registers an attribute that only
+    `__init__` sets.
 
     Constants are no hazard: Inductor puts `torch.tensor([0.5, 2.0]).to(x.device)` and a 0-d `torch.tensor(0.5)` on the
     device when it compiles (measured on 2.11, CUDA). In a capture by hand they are one: TCL309.
@@ -87,7 +89,7 @@ class CpuTensorInRegion(Rule):
             receiver = event.receiver
             if isinstance(receiver, Tensor) and receiver.flags & HOST and receiver.flags & INPUT:
                 yield self._finding(event, f"the CPU argument `{receiver.base}` is moved to the device inside")
-            elif isinstance(receiver, Tensor) and receiver.flags & HOST and _is_attribute(event.node):
+            elif _is_kept_on_host(event):
                 yield self._finding(event, "a CPU tensor kept as a plain attribute is moved to the device inside")
             elif isinstance(receiver, Tensor) and receiver.flags & HOST and _is_global(event):
                 yield self._finding(
@@ -107,6 +109,13 @@ class CpuTensorInRegion(Rule):
             yield self._finding(
                 event, f"`{event.method}` is kept in the graph, and the host waits for the size of its result"
             )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """An attribute that is moved in every call is a buffer."""
+        if not isinstance(event, Call) or not _is_kept_on_host(event):
+            return None
+        place = _receiver(event)
+        return tensor_buffer(event, place) if isinstance(place, ast.Attribute) else None
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         if not event.cudagraphs or not isinstance(event.receiver, Tensor) or event.receiver.flags & DATA_SIZED:
@@ -241,6 +250,13 @@ def _is_global(event: Call) -> bool:
     if not isinstance(node, ast.Name) or event.ask.local(node.id) is not None:
         return False
     return event.ask.captures(node.id) or isinstance(event.ask.module_value(node.id), Tensor)
+
+
+def _is_kept_on_host(event: Call) -> bool:
+    """`self.table.to(x.device)`, with a table that is no buffer."""
+    receiver = event.receiver
+    on_host = isinstance(receiver, Tensor) and bool(receiver.flags & HOST) and not receiver.flags & INPUT
+    return on_host and event.name in ("Tensor.to", "Tensor.cuda") and _is_attribute(event.node)
 
 
 def _is_attribute(node: ast.AST) -> bool:

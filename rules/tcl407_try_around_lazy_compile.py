@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tclint.events import Compile, ModuleEvent
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.events import Compile, Event, ModuleEvent
+from tclint.fixes.switches import switch_on
+from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import callee, inside, result_name, scope, target_of
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import ancestors, text
+from tclint.sources.tree import ancestors, nodes, text
 from tclint.torch_facts import facts
 
 _CATCH_ALL = ("Exception", "BaseException", "RuntimeError", "")
 _PREPARES = facts.named("prepares a module")
+_FALLBACK = "suppress_errors"
+_PRICE = (
+    "a function that cannot be compiled runs eagerly and Dynamo warns once: for everything that the process compiles, so look "
+    "at the log; what Python code raises itself is raised as before"
+)
 
 
 class TryAroundLazyCompile(Rule):
@@ -48,6 +54,9 @@ class TryAroundLazyCompile(Rule):
 
     Fix: call the compiled function once with a sample inside the `try` or the time limit, or drop the `try`.
 
+    Where the `try` is there to go on in eager mode, `torch._dynamo.config.suppress_errors` does what it means: a function that
+    cannot be compiled runs eagerly, with a warning. Under `fullgraph=True` it does not.
+
     `except ImportError` and `except AttributeError`, for a torch without a compiler, are not flagged.
     """
 
@@ -68,6 +77,8 @@ class TryAroundLazyCompile(Rule):
         if not tries or any(isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) for n in chain[1:]):
             return
         block = tries[-1]
+        if _FALLBACK in event.begun.settings and _means_eager(event):
+            return  # Dynamo does what it is there for
         if not _catches_all(block) or _is_called(block.body, node, _names(event, root)):
             return
         yield self.finding(
@@ -76,6 +87,10 @@ class TryAroundLazyCompile(Rule):
             confidence=Confidence.HIGH,
             help="call the result once with a sample inside the `try`",
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """What the `try` is for, said to Dynamo, where it is there to go on in eager mode."""
+        return switch_on(event, _FALLBACK, _PRICE) if isinstance(event, Compile) and _means_eager(event) else None
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
         """Time limits: `signal.alarm` before and after, a future that only runs `torch.compile`."""
@@ -97,6 +112,15 @@ class TryAroundLazyCompile(Rule):
             confidence=Confidence.HIGH,
             help="put the first call of the compiled function under the limit",
         )
+
+
+def _means_eager(event: Compile) -> bool:
+    """Whether a `try` is there to go on in eager mode, where Dynamo can do that: its handlers neither raise nor compile."""
+    tries = [n for n in ancestors(scope(event), event.node) if isinstance(n, ast.Try)]
+    handled = [n for block in tries for handler in block.handlers for n in nodes(handler)]
+    return event.begun.fullgraph in (None, False) and not any(
+        isinstance(n, ast.Raise) or _is_torch_compile(n) for n in handled
+    )
 
 
 def _catches_all(block: ast.Try) -> bool:
