@@ -109,3 +109,26 @@ def test_the_wrapper_rule_is_silent_until_configured() -> None:
 def test_policies_are_off_by_default() -> None:
     off = {"TCL403", "TCL416", "TCL417", "TCL418", "TCL509", "TCL512"}
     assert {code for code, rule in RULES.items() if not rule.default} == off
+
+
+@pytest.mark.parametrize(
+    ("compiled", "handled", "offered"),
+    [
+        ("torch.compile(f)", "return f", True),
+        ("torch.compile(f, fullgraph=True)", "return f", False),  # Dynamo raises there in any case
+        ("torch.compile(f)", "raise RuntimeError('no compiler')", False),
+        ("torch.compile(f)", "return torch.compile(f, mode='max-autotune')", False),
+    ],
+)
+def test_eager_mode_is_what_the_try_means(project: Project, compiled: str, handled: str, offered: bool) -> None:
+    source = f"""
+        import torch
+
+        def compiled_or_not(f):
+            try:
+                return {compiled}
+            except Exception:
+                {handled}
+    """
+    first = project.write({"m.py": source}).lint(select=("TCL407",)).findings[0]
+    assert (first.fix is not None) == offered
