@@ -12,7 +12,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, attribute_reads, function_name, line_of
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
-from tclint.values import INPUT, PARAMETER, Instance, Tensor
+from tclint.values import INPUT, PARAMETER, Instance, Seq, Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -73,8 +73,8 @@ class CudagraphOutputEscape(Rule):
     def __init__(self) -> None:
         super().__init__()
         self._outputs = KeptOutputs(manual=False)
-        self._kept_at: dict[tuple[str, Span], Event] = {}
-        """Where the output of each finding is kept, for the fix: it may be told by a later event."""
+        self._kept_at: dict[tuple[str, Span], tuple[Event, Tensor]] = {}
+        """Where the output of each finding is kept, and which, for the fix: it may be told by a later event."""
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.compiled:
@@ -117,7 +117,7 @@ class CudagraphOutputEscape(Rule):
         for at, tensor, what in kept:
             if not self._is_helper(event):
                 finding = self._finding(at, tensor, what)
-                self._kept_at[finding.path, finding.span] = at
+                self._kept_at[finding.path, finding.span] = at, tensor
                 yield finding
 
     def _is_helper(self, event: Event) -> bool:
@@ -127,11 +127,15 @@ class CudagraphOutputEscape(Rule):
         )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        event = self._kept_at.get((finding.path, finding.span), event)
-        if event.compiled:
+        event, tensor = self._kept_at.get((finding.path, finding.span), (event, None))
+        if event.compiled or tensor is None:
             return None  # a copy that the graph makes is the graph's as well
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
-        value = self._escaping(node, event) or _bound(event)
+        if isinstance(event, Call) and event.name == "builtins.list" and isinstance(node, ast.Call):
+            return _each_cloned(event, node)
+        value = self._escaping(node, event)
+        if value is None or isinstance(value, ast.Name):
+            value = _bound(event, tensor) or value
         if value is None:
             return None
         place = Place(event, value)
@@ -174,17 +178,27 @@ class CudagraphOutputEscape(Rule):
         )
 
 
-def _bound(event: Event) -> ast.expr | None:
+def _bound(event: Event, tensor: Tensor) -> ast.expr | None:
     """The call that a name is bound to, where what it gives is fed back or read again: a copy there serves all that read it."""
-    if isinstance(event, CompiledCall) and isinstance(event.result, Tensor):
-        call = event.node
-    elif isinstance(event, Reuse) and event.name != GRADIENTS and event.value.origin.node is not None:
-        call = event.value.origin.node
-    else:
+    given = isinstance(event, CompiledCall) and isinstance(event.result, Tensor)
+    call = event.node if given else tensor.origin.node
+    statement = Place(event, call).parent if call is not None else None
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if call is None or not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
         return None
-    statement = Place(event, call).parent
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name) or len(statement.targets) > 1:
+    if not given and not isinstance(event.ask.local(target.id), Tensor):
         return None
     # The node may be another file's.
     return statement.value if ast.dump(statement.value) == ast.dump(call) else None
+
+
+def _each_cloned(event: Call, node: ast.Call) -> Fix | None:
+    """`[each.clone() for each in outputs()]` for `list(outputs())`: each before the next one is made."""
+    walked = event.args[0] if len(event.args) == 1 else None
+    if not isinstance(walked, Seq) or not isinstance(walked.element(), Tensor):
+        return None
+    if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        return None
+    place = Place(event, node)
+    text = f"[each.clone() for each in {place.source(node.args[0])}]"
+    return Fix("clone each of them", Applicability.SAFE, (place.replace(node, text),), "")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from judge import FIXTURES, expectations
+from lintkit import Project
 
 from tclint.model.finding import Finding
 from tclint.model.settings import Settings
