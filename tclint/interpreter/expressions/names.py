@@ -46,10 +46,8 @@ def _value(frame: Frame, node: ast.Name) -> Value:
     value = lookup(frame, node.id)
     if frame.region is not None:
         _tell_held(frame, node, value)
-    if value is UNKNOWN and frame.region is not None and frame.function is not None and _is_own(frame, node.id):
+    if value is UNKNOWN and frame.region is not None and _is_own(frame, node.id):
         exceptions.fails(frame, node, "name that is not bound")
-        if node.id not in frame.function.stored_names() and frame.parent is not None and frame.call_node is not None:
-            exceptions.fails(frame.parent, frame.call_node, "name that is not bound")  # there its cell is looked into
     if frame.region is None and frame.interp.graph_memory.runs:
         if frame.closure is not None and node.id in frame.closure:
             return read(frame, node, node.id, value)
@@ -60,14 +58,11 @@ def _value(frame: Frame, node: ast.Name) -> Value:
 
 
 def _is_own(frame: Frame, name: str) -> bool:
-    """Whether a function binds a name itself, here or further down, or the one around it does."""
+    """Whether a function binds a name itself, here or further down."""
     elsewhere = (
         name in frame.globals or name in frame.nonlocals or (frame.closure is not None and name in frame.closure)
     )
-    if frame.function is None or elsewhere:
-        return False
-    around = frame.function.parent  # a function around it may bind it, and has not done so yet
-    return name in frame.function.stored_names() or (around is not None and name in around.stored_names())
+    return frame.function is not None and not elsewhere and name in frame.function.stored_names()
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
