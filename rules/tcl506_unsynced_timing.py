@@ -11,8 +11,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from tclint.events import CompiledCall
-from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.events import CompiledCall, Event
+from tclint.fixes.places import Place, node_at
+from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import LOOPS
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
@@ -24,6 +25,7 @@ _CLOCKS = facts.named("reads a clock")
 _READS = frozenset(name[9:] for name in facts.named("waits for the device") if name.startswith("builtins."))
 _WAITS = facts.methods("waits for the device") - _READS - {"nonzero"}
 _OTHER_DEVICES = OTHERS | {"cpu"}
+_SYNCHRONIZE = "torch.cuda.synchronize() before reading the clock"
 _ABOUT_COMPILING = re.compile(r"compil|first|warm|cold|startup|init", re.I)
 
 
@@ -58,6 +60,8 @@ class UnsyncedTiming(Rule):
 
     Fix: warm up, synchronize, then time; or `torch.utils.benchmark.Timer`, which does both.
 
+    `--fix --unsafe-fixes` lets the host wait before the clock is read.
+
     Ignore it where the time of the first call is what is wanted; a name that says so (`compile_time`, `first`,
     `warmup`) keeps the rule silent.
     """
@@ -83,7 +87,7 @@ class UnsyncedTiming(Rule):
             and not _waits_itself(event)
         ):
             what = "only the launch: nothing waits for the device before the clock is read"
-            help = "torch.cuda.synchronize() before reading the clock"
+            help = _SYNCHRONIZE
         else:
             return
         yield self.finding(
@@ -93,6 +97,20 @@ class UnsyncedTiming(Rule):
             confidence=Confidence.HIGH,
             help=help,
         )
+
+    def fix(self, finding: Finding, event: Event) -> Fix | None:
+        """The host waits before the clock is read."""
+        read = node_at(event, finding.span, ast.expr) if finding.help == _SYNCHRONIZE else None
+        place = Place(event, read) if read is not None else None
+        statement = place.statement if place is not None else None
+        torch = place.importing("torch") if place is not None else None
+        if place is None or statement is None or torch is None or not place.owns_its_lines(statement):
+            return None
+        if isinstance(statement, (*LOOPS, ast.If, ast.With)):
+            return None  # the clock is read in its first line
+        line = place.insert_line(statement.lineno, f"{place.indent(statement)}{torch[0]}.cuda.synchronize()")
+        note = "the host waits here in every run: take it out again when nothing is measured"
+        return Fix("wait for the device", Applicability.UNSAFE, (*torch[1], line), note)
 
 
 class _Timing(NamedTuple):
