@@ -23,13 +23,13 @@ from tclint.events.kinds import (
     SparseUse,
     Store,
     Subscript,
-    Use,
     With,
     span_of,
     subject,
 )
+from tclint.events.objects_read import Use
 
-EVENTS: tuple[type[Event], ...] = (*KINDS, GraphBreak, Reuse, Rerun, Rebound, Refused)
+EVENTS: tuple[type[Event], ...] = (*KINDS, Use, GraphBreak, Reuse, Rerun, Rebound, Refused)
 
 __all__ = [
     "EVENTS",

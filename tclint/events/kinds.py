@@ -391,18 +391,6 @@ class Feature(Event):
         self.name = name
 
 
-class Use(Event):
-    """Compiled code reads an object, an iterator or a view by its name, to do something with it."""
-
-    __slots__ = ("value",)
-    kind = "use"
-    subject = "value"
-
-    def __init__(self, frame: Frame, node: ast.AST, value: Value) -> None:
-        super().__init__(frame, node)
-        self.value = value
-
-
 class Enter(Event):
     """A function of a region is entered."""
 
@@ -474,7 +462,6 @@ KINDS: tuple[type[Event], ...] = (
     With,
     Define,
     Feature,
-    Use,
     Enter,
     Compile,
     ModuleEvent,
