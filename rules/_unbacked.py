@@ -178,7 +178,7 @@ class _Number:
         depth: int,
         names: Mapping[str, Value] | None = None,
         following: frozenset[tuple[int, str]] = frozenset(),
-        frame: int = 0,
+        calls: int = 0,
         back: Callable[[], bool] | None = None,
     ) -> None:
         self.event = event
@@ -189,7 +189,7 @@ class _Number:
         """What the names of a calling function hold, where it is one."""
         self.following = following
         """The names, by function, whose reads are being asked about: `n = n // 2` asks nothing new of them."""
-        self.frame = frame
+        self.calls = calls
         """How many calls lead from the function to that of the event."""
         self.back = back
         """What becomes of what the function returns, where it is one that is given the number."""
@@ -345,7 +345,7 @@ class _Number:
             self.depth + 1,
             self.names,
             self.following,
-            self.frame,
+            self.calls,
             self.back,
         )
 
@@ -361,14 +361,16 @@ class _Number:
         if self.back is not None:
             return self.back()
         callers = list(self.event.ask.calls_here())
-        if self.frame >= len(callers):
+        if self.calls >= len(callers):
             return True
-        caller, call = callers[self.frame]
+        caller, call = callers[self.calls]
         if call is None or caller.function is None:
             return False
         node = caller.function.node
         function = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-        outer = _Number(self.event, caller.module, function, self.depth, caller.env, frame=self.frame + 1)
+        outer = _Number(
+            self.event, caller.module, function, self.depth, self.event.ask.names_in(caller), calls=self.calls + 1
+        )
         return outer.is_free(call, ancestors(caller.module.tree, call))
 
     def _value(self, node: ast.expr) -> Value | None:

@@ -37,7 +37,7 @@ from tclint.rules._spellings import class_of_file, plain_class, plain_property
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import yields
 from tclint.torch_facts import calls as asked
-from tclint.torch_facts import facts, objects
+from tclint.torch_facts import facts, features, objects
 from tclint.values import (
     UNKNOWN,
     ClassValue,
@@ -300,6 +300,8 @@ class UnsupportedPython(Rule):
         if any(each is event.ask.this_run() for each in self._changed) and _uses.is_held(event):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
+        if operation == "Eq" and features.is_asked(f"comparison of a {event.value.maker}"):
+            return  # told where it is compared
         happens = next(
             filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))),
             "",
@@ -341,7 +343,7 @@ class UnsupportedPython(Rule):
             return _as_dict(event) if _is_partial_dict(event) else plain_class(event)
         if (found := plain_property(event)) is not None:
             return found
-        if isinstance(event, (Call, ProgramCall, Operation)) and isinstance(event.node, ast.expr):
+        if isinstance(event, (Call, ProgramCall, Operation, Use)) and isinstance(event.node, ast.expr):
             return compute_once(
                 event, "the value is the one at start-up: wrong where the object changes, or where it is changed"
             )

@@ -134,8 +134,12 @@ class CudagraphOutputEscape(Rule):
         if isinstance(event, Call) and event.name == "builtins.list" and isinstance(node, ast.Call):
             return _each_cloned(event, node)
         value = self._escaping(node, event)
-        if value is None or isinstance(value, ast.Name):
-            value = _bound(event, tensor) or value
+        if value is None:
+            value = _bound(event, tensor)
+        elif isinstance(value, ast.Name) and (bound := _bound(event, tensor)) is not None:
+            # What is fed back must be copied there, and then is a copy here.
+            fed_back = any(isinstance(n, ast.Name) and n.id == value.id for n in ast.walk(bound))
+            value = bound if fed_back else value
         if value is None:
             return None
         place = Place(event, value)

@@ -30,7 +30,7 @@ The docstring is the rule's page. Class attributes are its facts:
 - `owns`: the calls that are this rule's alone, which general rules such as TCL110 leave to it.
 
 Its methods listen to events: `on_branch`, `on_call`, `on_program_call`, `on_compiled_call`, `on_attribute`, `on_store`,
-`on_subscript`, `on_operation`, `on_sparse_use`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_feature`, `on_enter`,
+`on_subscript`, `on_operation`, `on_sparse_use`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_feature`, `on_use`, `on_enter`,
 `on_compile`, `on_graph_break`, `on_reuse`, `on_rerun`, `on_rebound`, `on_refused`, `on_module`. Each is handed an event of the
 class of that name, with the abstract values at hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with
 `self.finding(event, message)`. What else is known
@@ -85,6 +85,7 @@ from tclint.events import (
     Stale,
     Store,
     Subscript,
+    Use,
     With,
     span_of,
     subject,
@@ -196,6 +197,7 @@ __all__ = [
     "Tensor",
     "Union",
     "Unknown",
+    "Use",
     "UserError",
     "Value",
     "Verification",

@@ -175,6 +175,10 @@ class Queries:
         """What a name of the function, or of one of its callers, holds here; None where that one has not bound it."""
         return (caller if caller is not None else self._frame).env.get(name)
 
+    def names_in(self, caller: Frame) -> Mapping[str, Value]:
+        """What the names of one of the calling functions hold."""
+        return caller.env
+
     def callers_names(self) -> Mapping[str, Value]:
         """What the names of the calling function hold; nothing where this one was entered first."""
         caller = self._frame.parent
