@@ -297,16 +297,18 @@ class UnsupportedPython(Rule):
             )
 
     def on_use(self, event: Use) -> Iterator[Finding]:
-        if any(each is event.ask.this_run() for each in self._changed) and _uses.is_held(event):
+        if not _uses.is_held(event):
+            return  # what compiled code makes itself nobody was asked about
+        if any(each is event.ask.this_run() for each in self._changed):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
-        if operation == "Eq" and features.is_asked(f"comparison of a {event.value.maker}"):
+        if operation == "Eq" and f"comparison of a {event.value.maker}" in features.table().features:
             return  # told where it is compared
         happens = next(
             filter(None, (objects.broken(event.value.maker, each, self.release) for each in (operation, _uses.READ))),
             "",
         )
-        if happens and _uses.is_held(event):
+        if happens:
             yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
         elif failing := objects.broken(event.value.maker, operation, self.release, raises=True):
             yield self.finding(

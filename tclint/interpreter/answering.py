@@ -8,11 +8,10 @@ import ast
 from collections.abc import Sequence
 
 from tclint.events import asked
-from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
 from tclint.sources.tree import nodes, text
-from tclint.values import ClassValue, Dict, Instance, Partial, Value
+from tclint.values import ClassValue, Instance, Partial, Value
 
 
 def tell_read(frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
@@ -45,10 +44,6 @@ def tell_super_data(frame: Frame, node: ast.AST, held: Value) -> None:
         return
     if isinstance(node, ast.Call) and isinstance(held, (ClassValue, Instance, Partial)):
         frame.interp.emitter.feature(frame, node, "call of an attribute of super() that is no function")
-    elif isinstance(node, ast.Attribute) and isinstance(held, Dict):
-        used = use_of(frame, node)
-        if used is not None and isinstance(used[1], ast.Subscript):
-            frame.interp.emitter.feature(*used, "item of a dict of super()")
 
 
 def tell_deleted(frame: Frame, node: ast.stmt | ast.expr, place: ast.expr, owner: Value, name: str) -> None:

@@ -47,11 +47,6 @@ def owners() -> frozenset[str]:
     return frozenset(n.removeprefix(start) for n in table().features if n.startswith(start) and "." in n)
 
 
-def is_asked(name: str) -> bool:
-    """Whether releases were asked about a feature."""
-    return name in table().features
-
-
 def broken(name: str, release: str) -> Feature | None:
     """The feature where the graph breaks at it on the release, or on the nearest one that was asked; else nothing."""
     asked = table()
