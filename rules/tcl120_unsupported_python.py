@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.events import (
+    Apart,
     Assert,
     Attribute,
     Branch,
@@ -58,6 +59,8 @@ from tclint.values.operators import METHODS
 _LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
+_INLINED: Final = (3, 12)
+"""The Python that makes no function of a comprehension any more."""
 _BOUND: Final = "types.MethodType"
 _UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
@@ -68,7 +71,8 @@ class UnsupportedPython(Rule):
     """Python that Dynamo has no rule for.
 
     A class defined in the region, a generator as the compiled function, objects implemented in C, writing `__class__` or a
-    function's attributes, formatting containers of tensors: each ends the graph.
+    function's attributes, formatting containers of tensors: each ends the graph. So does a comprehension in a function that
+    another break has left to eager mode, on Python until 3.11 (`target-python`): there it is a function of its own.
 
     Bad::
 
@@ -319,6 +323,20 @@ class UnsupportedPython(Rule):
                 effect=Effect.ERROR,
                 help=_PLAIN,
             )
+
+    def on_apart(self, event: Apart) -> Iterator[Finding]:
+        if (self.settings is not None and self.settings.python >= _INLINED) or not objects.broken(
+            event.iterator, "loop", self.release
+        ):
+            return
+        yield self.finding(
+            event,
+            "a graph break leaves this function to eager mode, where Python until 3.11 calls a comprehension as a function of its"
+            " own; Dynamo does not go through the iterator that it gets, and breaks here too",
+            severity=Severity.LOW,
+            confidence=Confidence.HIGH,
+            help="mend that break: then the comprehension is traced with its function; or use a loop",
+        )
 
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         values = event.iterable

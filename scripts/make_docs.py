@@ -362,6 +362,7 @@ EXAMPLES = {
     "extend-exclude": 'extend-exclude = ["notebooks", "src/generated/*.py"]',
     "per-file-ignores": 'per-file-ignores = { "tests/*" = ["TCL108"], "!src/*" = ["TCL5"] }',
     "target-torch": 'target-torch = "2.11"',
+    "target-python": 'target-python = "3.12"',
     "min-confidence": 'min-confidence = "high"',
     "severity": 'severity = "medium"',
     "rules": 'rules = ["lint/"]',
@@ -418,7 +419,7 @@ def configuration_page() -> str:
         "|-|-|",
         "| `select`, `ignore`, `extend-select`, `per-file-ignores`, `min-confidence`, `severity`, `exclude`, `extend-exclude` | "
         "the configuration nearest to the file |",
-        "| `target-torch`, `rules`, `packs`, `assume-compiled`, `compile-functions`, `tokenizers`, `cudagraph`, "
+        "| `target-torch`, `target-python`, `rules`, `packs`, `assume-compiled`, `compile-functions`, `tokenizers`, `cudagraph`, "
         "`require-compile-wrapper` | the same; these decide how the program is read, so files that differ in them are read in "
         "turn, each time with the code of all projects linked |",
         "| `src` | all of them together |",

@@ -97,6 +97,7 @@ class _Lint(click.Command):
 @click.option("--extend-exclude", multiple=True, callback=listed, metavar="GLOBS", help="Leave these out too.")
 @click.option("--force-exclude", is_flag=True, help="Apply the excludes to paths given by name as well.")
 @click.option("--target-torch", metavar="VERSION", help="The torch the code runs on, such as 2.13.")
+@click.option("--target-python", metavar="VERSION", help="The Python the code runs on, such as 3.12.")
 @click.option(
     "--assume-compiled",
     type=click.Choice(["auto", "all", "never"]),

@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from tclint.model.settings import Cudagraph, Settings
-from tclint.sources.keys import KEYS, TORCH_VERSION, choices
+from tclint.sources.keys import KEYS, PYTHON_VERSION, TORCH_VERSION, choices
 
 WORDS: Mapping[str, str] = {
     "select": "rules that run: codes, prefixes, names, `ALL`",
@@ -19,6 +19,7 @@ WORDS: Mapping[str, str] = {
     "extend-exclude": "files and folders left out too",
     "per-file-ignores": '`"glob" = ["TCL108"]`: rules ignored in some files; `!glob` for all others',
     "target-torch": "the torch version the findings hold for; by default the installed one, read without importing it",
+    "target-python": "the Python version the findings hold for; by default the one that tclint runs on",
     "min-confidence": "`low`, `medium` or `high`: leave out what tclint is less sure of",
     "severity": "`low`, `medium` or `high`: leave out what matters less",
     "rules": "folders or files with rules of your own; they run where `--allow-rules` or `TCLINT_ALLOW_RULES=1` allows it",
@@ -101,6 +102,8 @@ def _kind(key: str, hint: Any) -> dict[str, Any]:
         return {"type": "string", "enum": list(allowed)}
     if key == "target-torch":
         return {"type": "string", "pattern": TORCH_VERSION}
+    if key == "target-python":
+        return {"type": "string", "pattern": PYTHON_VERSION}
     if hint is bool:
         return {"type": "boolean"}
     if hint is int:

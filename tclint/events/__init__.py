@@ -1,5 +1,6 @@
 """What happens while code is interpreted, and who listens to it."""
 
+from tclint.events.apart import Apart
 from tclint.events.broken import Break, GraphBreak
 from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
@@ -29,11 +30,12 @@ from tclint.events.kinds import (
 )
 from tclint.events.objects_read import Use
 
-EVENTS: tuple[type[Event], ...] = (*KINDS, Use, GraphBreak, Reuse, Rerun, Rebound, Refused)
+EVENTS: tuple[type[Event], ...] = (*KINDS, Use, GraphBreak, Apart, Reuse, Rerun, Rebound, Refused)
 
 __all__ = [
     "EVENTS",
     "GRADIENTS",
+    "Apart",
     "Assert",
     "Attribute",
     "Branch",

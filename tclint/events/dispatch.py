@@ -92,7 +92,7 @@ class Dispatcher:
                 for told in handler(event) or ():
                     finding = _behind(told, event)
                     self.record(finding, rule, event)
-                    if finding.effect is Effect.GRAPH_BREAK and event.compiled:
+                    if finding.effect is Effect.GRAPH_BREAK and event.compiled and not event.apart:
                         self.broke(finding, event)
             except Exception as error:
                 self.crashed(rule, event.module.path, getattr(event.node, "lineno", 1), error)
@@ -148,7 +148,7 @@ def _wanted(kind: type[Rule]) -> _Wanted:
 def _behind(finding: Finding, event: Event) -> Finding:
     """A break that nobody meets: the function was left to eager mode before, in a loop around a call that breaks."""
     before = event.frame.broken if event.compiled and finding.effect is Effect.GRAPH_BREAK else None
-    if before is None or not before.hides:
+    if before is None or not before.hides or event.apart:
         return finding
     where = f"line {before.line}" if before.path == finding.path else f"{before.path}:{before.line}"
     words = f"{finding.message}; behind the break at {where}, which leaves this function to eager mode"

@@ -34,6 +34,8 @@ class Event:
     kind = ""
     subject = ""
     """The field with the value that the event is about, always the first after the node."""
+    apart = False
+    """Whether it happens in a function of its own, which the function around it calls."""
 
     def __init__(self, frame: Frame, node: ast.AST) -> None:
         self.frame = frame

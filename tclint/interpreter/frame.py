@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tclint.events import Break
+    from tclint.interpreter.apart import Run
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
     from tclint.values.moments import Mode
@@ -44,6 +45,7 @@ class Frame:
         "capturing",
         "closure",
         "cls",
+        "comprehensions",
         "constructing",
         "continues",
         "dead",
@@ -108,6 +110,7 @@ class Frame:
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.broken: Break | None = None  # the first graph break in it, as its caller sees it
+        self.comprehensions: list[Run] = []  # of compiled code: Dynamo may look at them by themselves
         self.constructing = False
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.held = 0  # contexts of the program around this place: Dynamo resumes in none of them

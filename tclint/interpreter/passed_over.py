@@ -6,11 +6,13 @@ have something of torch in them: an argument that is, or holds, a tensor or a mo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from tclint.events import Break
 from tclint.interpreter.frame import Env, Frame
 from tclint.program import Function
+from tclint.torch_facts import facts, returns
 from tclint.values import (
     ClassValue,
     Const,
@@ -21,8 +23,10 @@ from tclint.values import (
     Object,
     Scalar,
     Seq,
+    Tensor,
     Union,
     Value,
+    tensor_of,
 )
 
 _LOOKED_INTO: Final = frozenset({"list", "tuple"})
@@ -50,6 +54,32 @@ def _may_show(frame: Frame, value: Value) -> bool:
         others = () if value.elem is None else (value.elem,)
         return any(_may_show(frame, each) for each in (*value.items.values(), *others))
     return not isinstance(value, Union) or any(_may_show(frame, each) for each in value.options)
+
+
+def shows(frame: Frame, names: Iterable[str], own: Iterable[str]) -> bool:
+    """Whether Dynamo surely finds what it looks for in a function inside this one: in a variable of this one among `names`, or
+    in a module of torch or numpy that it reads itself, one of `own`."""
+    local = (frame.env.get(name) for name in names)
+    if any(value is not None and _shows(frame, value) for value in local):
+        return True
+    values = (frame.interp.names.value(frame.module, name) for name in own if name not in frame.env)
+    return any(isinstance(value, External) and _is_package(value.name) for value in values)
+
+
+def _shows(frame: Frame, value: Value) -> bool:
+    """Whether a value is, or holds, what Dynamo looks for."""
+    if isinstance(value, Union):
+        return all(_shows(frame, each) for each in value.options)
+    if isinstance(value, Object):
+        return returns.is_module_class(value.name)
+    if isinstance(value, (Seq, Dict)):
+        return _may_show(frame, value) and tensor_of(value.element()) is not None
+    return isinstance(value, Tensor) or (isinstance(value, (Instance, ClassValue)) and _may_show(frame, value))
+
+
+def _is_package(name: str) -> bool:
+    """Whether a name is that of a package or module of torch or numpy, by the callables in it."""
+    return name.partition(".")[0] in _NUMERIC and not facts.callable_somewhere(name) and facts.has(name, facts.NEWEST)
 
 
 def _is_numeric(frame: Frame, function: Function, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
@@ -78,6 +79,7 @@ class Settings:
     extend_exclude: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     target_torch: str = NEWEST_TORCH
+    target_python: str = ""
     min_confidence: str = "medium"
     severity: str = "low"
     rules: tuple[str, ...] = ()
@@ -107,6 +109,11 @@ class Settings:
     """What holds for the files below these folders, where a run has several configurations; the deepest folder wins."""
     source: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """Key as written in toml -> where its value came from. A key that is absent has its default."""
+
+    @property
+    def python(self) -> tuple[int, ...]:
+        """The Python that the findings hold for: as configured, or the one that tclint runs on."""
+        return tuple(map(int, self.target_python.split("."))) if self.target_python else sys.version_info[:2]
 
     def at(self, path: str) -> Settings:
         """What holds for the file with this absolute path: what the configuration nearest to it says."""

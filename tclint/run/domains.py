@@ -21,6 +21,7 @@ _READING: Final = (
     "rules",
     "packs",
     "target_torch",
+    "target_python",
     "assume_compiled",
     "compile_functions",
     "cudagraph",

@@ -85,6 +85,15 @@ def torch_version(value: object) -> str:
     return f"{match[1]}.{match[2]}"
 
 
+PYTHON_VERSION = r"^(3\.\d{1,2})?$"
+
+
+def _python_version(value: object) -> str:
+    if not isinstance(value, str) or not re.match(PYTHON_VERSION, value):
+        raise Wrong('a Python version as a string, like "3.12"')
+    return value
+
+
 def _seconds(value: object) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
         raise Wrong("a number of seconds above 0")
@@ -105,6 +114,7 @@ READERS: Mapping[str, Callable[[object], object]] = {
     "extend-exclude": _strings,
     "per-file-ignores": _table_of(selectors),
     "target-torch": torch_version,
+    "target-python": _python_version,
     "min-confidence": _OneOf(*LEVELS),
     "severity": _OneOf(*LEVELS),
     "rules": _strings,

@@ -246,13 +246,25 @@ def test_no_python_files_is_said(engine: Engine, run: Run, tmp_path: Path) -> No
 def test_options_reach_the_engine(engine: Engine, run: Run, tmp_path: Path) -> None:
     run(
         *("--select", "TCL1,TCL401", "--select", "bare-compile", "--ignore", "TCL101", "--severity", "high"),
-        *("--min-confidence", "low", "--target-torch", "2.9", "--assume-compiled", "all", "-j", "3"),
+        *(
+            "--min-confidence",
+            "low",
+            "--target-torch",
+            "2.9",
+            "--target-python",
+            "3.12",
+            "--assume-compiled",
+            "all",
+            "-j",
+            "3",
+        ),
         *("--no-cache", "--cache-dir", "c", "--extend-exclude", "a,b"),
     )
     settings = engine.settings
     assert settings.select == ("TCL1", "TCL401", "bare-compile")
     assert settings.ignore == ("TCL101",)
     assert (settings.severity, settings.min_confidence, settings.target_torch) == ("high", "low", "2.9")
+    assert settings.python == (3, 12)
     assert (settings.assume_compiled, settings.jobs, settings.no_cache) == ("all", 3, True)
     assert settings.cache_dir == str(tmp_path / "c")
     assert settings.extend_exclude == ("a", "b")

@@ -88,6 +88,7 @@ extend-select = ["TCL301"]
 exclude = ["x"]
 extend-exclude = ["y/z"]
 target-torch = "2.11.0+cu128"
+target-python = "3.12"
 min-confidence = "high"
 severity = "medium"
 rules = ["lint"]
@@ -142,6 +143,7 @@ factories = { "m:C" = "m:make" }
         ("[tool.tclint]\nno-cache = 1\n", "no-cache must be true or false, not 1"),
         ("[tool.tclint]\nseverity = 'hgh'\n", 'severity must be one of "low", "medium", "high"'),
         ("[tool.tclint]\ntarget-torch = 2.13\n", 'target-torch must be a torch version as a string, like "2.13"'),
+        ("[tool.tclint]\ntarget-python = 3.12\n", 'target-python must be a Python version as a string, like "3.12"'),
         ("[tool.tclint]\n[tool.tclint.cudagraph]\ncallable = []\n", ":3: unknown key 'cudagraph.callable'; did"),
         ("[tool.tclint.cudagraph]\ncallables = 1\n", ":2: cudagraph.callables must be a list of strings"),
         ("[tool.tclint]\ncudagraph = 1\n", "cudagraph must be a table"),

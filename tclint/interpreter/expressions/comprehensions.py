@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint import events
-from tclint.interpreter import stores
+from tclint.interpreter import apart, stores
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import branch
 from tclint.interpreter.frame import Env, Frame
@@ -40,7 +40,7 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
         ran = ran or memory.overwrites_again(begun, runs)
         return value
 
-    items, length = _generators(frame, node.generators, element)
+    items, length = _generators(frame, node.generators, element, None if isinstance(node, ast.GeneratorExp) else node)
     frame.env = _after_comprehension(frame, saved, node)
     if ran and kind != "generator":
         gathered = join_all(items) if isinstance(items, list) else items
@@ -65,7 +65,7 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
         ran = ran or memory.overwrites_again(begun, runs)
         return Seq("tuple", (key, value))
 
-    items, _ = _generators(frame, node.generators, pair)
+    items, _ = _generators(frame, node.generators, pair, node)
     frame.env = _after_comprehension(frame, saved, node)
     if ran:
         gathered = join_all(items) if isinstance(items, list) else items
@@ -105,12 +105,17 @@ _LISTED: Final = 32
 
 
 def _generators(
-    frame: Frame, generators: list[ast.comprehension], produce: Callable[[], Value]
+    frame: Frame,
+    generators: list[ast.comprehension],
+    produce: Callable[[], Value],
+    whole: apart.Comprehension | None = None,
 ) -> tuple[list[Value] | Value, str]:
-    """Run the `for` clauses of a comprehension. A short iterable of known items is unrolled."""
+    """Run the `for` clauses of a comprehension, of `whole` where they are all. A short iterable of known items is unrolled."""
     first, rest = generators[0], generators[1:]
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
+    if whole is not None:
+        apart.ran(frame, whole, iterable)
     if iterable is NONE:
         return UNKNOWN, ""  # Python raises before the first item
     length = iterable.lent if isinstance(iterable, Seq) else ""
