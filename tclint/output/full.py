@@ -282,6 +282,8 @@ def _above(findings: Sequence[Finding]) -> Iterator[str]:
 def _counted(report: Report, near: int) -> str:
     """How many compile sites there are; of a project around single files, how many of them have to do with these."""
     sites, functions = plural(len(report.sites), "compile site"), plural(report.functions, "function")
+    if report.assumed and near == len(report.sites):  # not all of them are reached from a site
+        return f"{sites}, {functions} taken as compiled"
     if near == len(report.sites):
         return f"{sites}, reaching {functions}"
     if not near:
