@@ -325,7 +325,7 @@ class UnsupportedPython(Rule):
             )
 
     def on_apart(self, event: Apart) -> Iterator[Finding]:
-        if (self.settings is not None and self.settings.python >= _INLINED) or not objects.broken(
+        if (self.settings is not None and self.settings.python_version >= _INLINED) or not objects.broken(
             event.iterator, "loop", self.release
         ):
             return

@@ -111,7 +111,7 @@ class Settings:
     """Key as written in toml -> where its value came from. A key that is absent has its default."""
 
     @property
-    def python(self) -> tuple[int, ...]:
+    def python_version(self) -> tuple[int, ...]:
         """The Python that the findings hold for: as configured, or the one that tclint runs on."""
         return tuple(map(int, self.target_python.split("."))) if self.target_python else sys.version_info[:2]
 

@@ -264,7 +264,7 @@ def test_options_reach_the_engine(engine: Engine, run: Run, tmp_path: Path) -> N
     assert settings.select == ("TCL1", "TCL401", "bare-compile")
     assert settings.ignore == ("TCL101",)
     assert (settings.severity, settings.min_confidence, settings.target_torch) == ("high", "low", "2.9")
-    assert settings.python == (3, 12)
+    assert settings.python_version == (3, 12)
     assert (settings.assume_compiled, settings.jobs, settings.no_cache) == ("all", 3, True)
     assert settings.cache_dir == str(tmp_path / "c")
     assert settings.extend_exclude == ("a", "b")
