@@ -108,6 +108,8 @@ class Rule:
         before = self.by_place.get(place)
         if before is not None and before.standing >= (RANK[confidence.value], RANK[severity.value]):
             return before
+        if about is not None and not labels and about.origin.line:
+            frame.module.program.names_lines([about.origin.path])  # it may be another file's
         if about is not None and not labels and about.origin.line and about.origin.line != getattr(node, "lineno", 0):
             text = about.origin.text()
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)

@@ -156,8 +156,8 @@ class Plan:
         with self.program.watched() as self.sites_read:
             self.runner.find_sites(self.eager)
             sites = self.runner.compiled()
-        if self.memo.keeps:
-            sites.taught = taught.written(self.runner.main.learned)
+            if self.memo.keeps:
+                sites.taught = taught.written(self.runner.main.learned, self.program)
         self.runner.teacher = self.runner.main
         return sites
 
@@ -234,10 +234,10 @@ class Plan:
         reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
         # Each file by itself: what is left of its neighbours follows from all that leads to them, and says nothing about it.
         parts = [
-            Part("roots", (module.path,), (ordinals,))
+            Part("roots", (module.path,), (addresses,))
             for some, each in entered
             for module, file in zip(some, each.files, strict=True)
-            if not file.alone and (ordinals := file.roots_left(reached))
+            if not file.alone and (addresses := file.roots_left(reached))
         ]
         left = self._results(parts, sites.learned)
         results += (Result.unpacked(value) for value in left if value is not None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tclint.model.finding import Finding
 from tclint.model.report import Problem
@@ -13,6 +14,8 @@ from tclint.run.knowledge import Lesson
 from tclint.run.store import decode, encode
 
 SitePlace = tuple[str, int]
+_LINE: Final = re.compile(r"([^\s`'\"(]+):\d")
+"""A line of a file in a text: `train.py:40`. Of the finding's own file it is `line 40`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,26 @@ class Result:
         problems = encode(tuple(self.problems))
         return (found, problems, self.reached, self.sites, self.reach, self.whole, self.unresolved, self.blind)
 
+    def placed(self, odd: Iterable[str] = ()) -> set[str]:
+        """The files of which it names lines. `odd`: paths that cannot be told from the text around them."""
+        paths = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
+        paths.update(path for path, _ in (*self.reach, *self.unresolved))
+        for finding in (each.finding for each in self.found):
+            paths.add(finding.path)
+            paths.update(step.path for step in finding.chain)
+            texts = [finding.message, finding.help, *finding.graph_breaks, *(label.text for label in finding.labels)]
+            if finding.fix is not None:
+                paths.update(edit.path for edit in finding.fix.edits)
+                texts += [finding.fix.title, finding.fix.note]
+            paths.update(path for text in texts for path in _LINE.findall(text))
+            paths.update(path for path in odd if any(f"{path}:" in text for text in texts))
+        return paths
+
+    @staticmethod
+    def is_odd(path: str) -> bool:
+        """Whether a path cannot be told from the text around it."""
+        return _LINE.fullmatch(f"{path}:1") is None
+
     @classmethod
     def unpacked(cls, value: Any) -> Result:
         if isinstance(value, cls):
@@ -55,9 +78,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A class whose forward may be entered: its number in the file, its name, and the place of its own forward."""
+    """A class whose forward may be entered: its address in the file, its name, and the place of its own forward."""
 
-    ordinal: int
+    address: str
     name: str
     place: FunctionPlace | None
 
@@ -68,17 +91,17 @@ class EnteredFile:
 
     problem: Problem | None
     roots: tuple[Root, ...]
-    entered: tuple[int, ...]
+    entered: tuple[str, ...]
     """The roots that count as outermost: nobody builds a class of that name."""
     alone: bool
     """No file outside the part leads there: what the outermost roots left was entered too."""
 
-    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[int, ...]:
+    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[str, ...]:
         """The roots that are still to be entered."""
         return tuple(
-            root.ordinal
+            root.address
             for root in self.roots
-            if root.ordinal not in self.entered and (root.place is None or root.place not in reached)
+            if root.address not in self.entered and (root.place is None or root.place not in reached)
         )
 
 
@@ -91,7 +114,7 @@ class Entered:
 
     def packed(self) -> Any:
         files = [
-            (encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
+            (encode(f.problem), [(r.address, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
         ]
         return files, self.result.packed()
 
