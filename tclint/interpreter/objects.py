@@ -168,7 +168,6 @@ class Objects:
             elif value.source == "counted":
                 told = COUNTED_TURNS
             if told:
-                frame.interp.program.names_lines([frame.module.path])
                 made = self._learned.made_with.setdefault((cls.module.path, cls.qualname, name), {})
                 known = made.setdefault(maker, {})
                 for each in told:

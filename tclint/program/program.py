@@ -146,10 +146,15 @@ class Program:
         self.touched.add(question)
         return self.answered[question]
 
-    def names_lines(self, paths: Iterable[str]) -> None:
-        """Note that somebody keeps lines of these files: it counts where that stands which was read of them."""
-        by_path = self.by_path
-        self.touched.update([by_path[path].placed for path in paths if path in by_path])
+    def names_lines(self, paths: Iterable[str], *, elsewhere: bool = False) -> None:
+        """Note that somebody keeps lines of these files: it counts where that stands which was read of them.
+
+        `elsewhere`: he need not have read what stands there, he was told.
+        """
+        for module in filter(None, map(self.by_path.get, paths)):
+            self.touched.add(module.placed)
+            if elsewhere:
+                self.touched.add(module.outline)
 
     @contextmanager
     def watched(self) -> Iterator[set[Touched]]:

@@ -384,7 +384,9 @@ class PartRunner:
             dict(results.unresolved),
             set(results.blind),
         )
-        self.program.names_lines(result.placed(self._odd))
+        read, told = result.placed(self._odd)
+        self.program.names_lines(read)
+        self.program.names_lines(told, elsewhere=True)
         return result
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:

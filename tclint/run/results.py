@@ -15,7 +15,9 @@ from tclint.run.store import decode, encode
 
 SitePlace = tuple[str, int]
 _LINE: Final = re.compile(r"([^\s`'\"(]+):\d")
-"""A line of a file in a text: `train.py:40`. Of the finding's own file it is `line 40`."""
+"""A line of a file in a text: `train.py:40`."""
+_OWN_LINE: Final = re.compile(r"\blines? \d")
+"""The same of the finding's own file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +50,27 @@ class Result:
         problems = encode(tuple(self.problems))
         return (found, problems, self.reached, self.sites, self.reach, self.whole, self.unresolved, self.blind)
 
-    def placed(self, odd: Iterable[str] = ()) -> set[str]:
-        """The files of which it names lines. `odd`: paths that cannot be told from the text around them."""
-        paths = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
-        paths.update(path for path, _ in (*self.reach, *self.unresolved))
+    def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:
+        """The files of which it names lines: of what was read, and of what it may only have been told.
+
+        `odd`: paths that cannot be told from the text around them.
+        """
+        read = {finding.path for finding in (each.finding for each in self.found)}
+        told = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
+        told.update(path for path, _ in (*self.reach, *self.unresolved))
         for finding in (each.finding for each in self.found):
-            paths.add(finding.path)
-            paths.update(step.path for step in finding.chain)
+            # A chain begins with the site, where there is one.
+            told.update(step.path for step in finding.chain[:1])
+            read.update(step.path for step in finding.chain[1:])
             texts = [finding.message, finding.help, *finding.graph_breaks, *(label.text for label in finding.labels)]
             if finding.fix is not None:
-                paths.update(edit.path for edit in finding.fix.edits)
+                told.update(edit.path for edit in finding.fix.edits)
                 texts += [finding.fix.title, finding.fix.note]
-            paths.update(path for text in texts for path in _LINE.findall(text))
-            paths.update(path for path in odd if any(f"{path}:" in text for text in texts))
-        return paths
+            told.update(path for text in texts for path in _LINE.findall(text))
+            if any(map(_OWN_LINE.search, texts)):
+                told.add(finding.path)
+            told.update(path for path in odd if any(f"{path}:" in text for text in texts))
+        return read, told
 
     @staticmethod
     def is_odd(path: str) -> bool:
@@ -144,8 +153,6 @@ class Sites:
     """What other parts are interpreted with."""
     ties: list[tuple[str, str]] = field(default_factory=list)
     """Files, each with one of which it was given something (see `leading`)."""
-    taught: bytes = b""
-    """The same in full, where it is kept (see `taught`)."""
 
     def packed(self) -> Any:
         learned = [tuple(lesson) for lesson in self.learned]
@@ -157,11 +164,10 @@ class Sites:
             self.partly,
             learned,
             self.ties,
-            self.taught,
         )
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        result, precise, unresolved, within, partly, learned, ties, taught = value
+        result, precise, unresolved, within, partly, learned, ties = value
         lessons = [Lesson(*row) for row in learned]
-        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, ties, taught)
+        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, ties)

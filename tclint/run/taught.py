@@ -45,8 +45,8 @@ def written(learned: SiteKnowledge, program: Program) -> bytes:
         writer.dump(learned)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return b""  # read from the sites again where it is needed
-    finally:
-        program.names_lines(sorted(writer.placed))
+    makers = (path for made in learned.made_with.values() for path, _ in made)
+    program.names_lines({*writer.placed, *makers})
     return stream.getvalue()
 
 
