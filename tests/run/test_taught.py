@@ -99,7 +99,7 @@ def test_what_is_no_knowledge_is_not_read(data: bytes) -> None:
 
 
 def test_what_belongs_to_no_place_is_not_written() -> None:
-    foreign = SiteKnowledge(set_globals={("m.py", "a"): (x for x in ())})  # type: ignore[dict-item]
+    foreign = SiteKnowledge(set_globals={("m.py", "a"): (x for x in "")})  # type: ignore[dict-item]
     assert taught.written(foreign, Program.build([])) == b""
 
 
