@@ -56,6 +56,21 @@ def add_at_end(path: Path, number: int) -> None:
         stream.write(f"# edited {number}\n")
 
 
+def add_above(path: Path, number: int) -> None:
+    """A comment above the first definition: all of them move, none changes."""
+    lines = path.read_text().splitlines(keepends=True)
+    body = ast.parse("".join(lines)).body
+    first = next((each.lineno for each in body if not isinstance(each, (ast.Expr, ast.ImportFrom))), 1)
+    lines.insert(first - 1, f"# edited {number}\n")
+    path.write_text("".join(lines))
+
+
+def add_function(path: Path, number: int) -> None:
+    """A function at the end, of a name that nobody asks for."""
+    with path.open("a") as stream:
+        stream.write(f"\n\ndef edited_{number}(x):\n    return x\n")
+
+
 def add_within(path: Path, number: int) -> None:
     """A statement in a function of the middle: the function changes, and what stands below it moves."""
     text = path.read_text()

@@ -44,7 +44,7 @@ def holder(event: Store) -> Holder | None:
         if root is None or function is None:
             return None
         if root not in function.bound_names():
-            return "caller" if event.ask.captures(root, here) else "global" if root in module.names else None
+            return "caller" if event.ask.captures(root, here) else "global" if module.named(root) is not None else None
         if root != _receiver(function):
             return "caller" if caller is None and root in _arguments(function) else None
         owner = event.ask.local(root, here)

@@ -66,7 +66,7 @@ def _knows(module: Module, cls: str, home: str) -> bool:
     """Whether a file may hold objects of a class: it names it, and has no other one by that name."""
     if module.path == home:
         return True
-    return cls.encode() in module.data and not isinstance(module.names.get(cls), Class)
+    return cls.encode() in module.data and not isinstance(module.named(cls), Class)
 
 
 def _put_away(node: ast.AST) -> Sequence[ast.expr]:

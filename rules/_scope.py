@@ -29,7 +29,7 @@ def scope(event: Event) -> ast.AST:
 def of_file(event: Event, name: str) -> bool:
     """Whether a name that a function uses is one of its file: a global, an import."""
     function = event.enclosing
-    return function is not None and name in event.module.names and name not in function.bound_names()
+    return function is not None and event.module.named(name) is not None and name not in function.bound_names()
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:

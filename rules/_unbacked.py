@@ -382,7 +382,7 @@ class _Number:
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
             root = root.value
-        imported = self.module.names.get(root.id) if isinstance(root, ast.Name) else None
+        imported = self.module.named(root.id) if isinstance(root, ast.Name) else None
         if isinstance(imported, Import):
             rest = ast.unparse(node).partition(".")[2]
             return External(".".join(filter(None, (imported.target, imported.attribute, rest))))

@@ -75,7 +75,7 @@ def _is_cached(function: Function) -> bool:
         name = text(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if name in ("functools.lru_cache", "functools.cache"):
             return True
-        imported = function.module.names.get(name)
+        imported = function.module.named(name)
         if name in ("lru_cache", "cache") and isinstance(imported, Import) and imported.target == "functools":
             return True
     return False

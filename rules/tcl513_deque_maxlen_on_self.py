@@ -70,7 +70,7 @@ def _is_bounded_deque(event: Call, target: ast.expr) -> bool:
     if isinstance(target, ast.Name):
         if event.ask.local(target.id) is not None:
             return False
-        definition = event.module.names.get(target.id)
+        definition = event.module.named(target.id)
         if not isinstance(definition, Assignment) or definition.path:
             return False
         return _makes_deque(getattr(event.module.node(definition.ordinal), "value", None))

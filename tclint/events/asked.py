@@ -58,7 +58,7 @@ def is_held(frame: Frame, node: ast.AST) -> bool | None:
         if node.id in at.function.stored_names():
             return False
         if node.id not in at.function.bound_names():
-            return True if node.id in at.module.names else None
+            return True if at.module.named(node.id) is not None else None
         parent, call = at.parent, at.call_node
         if parent is None or parent.region is None or parent.function is None or call is parent.function.node:
             return True  # whoever calls the region hands it in

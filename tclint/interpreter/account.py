@@ -144,7 +144,11 @@ class Account:
         if frame.region is not None or frame.constructing:
             return
         function = frame.function
-        if function is None or base in frame.globals or (base in frame.module.names and not _own(frame, base)):
+        if (
+            function is None
+            or base in frame.globals
+            or (frame.module.named(base) is not None and not _own(frame, base))
+        ):
             self.write(frame, node, ("global", frame.module.path, "", name), value, again)
         elif function.parent is not None and (base in frame.nonlocals or not _own(frame, base)):
             self.write(frame, node, ("cell", frame.module.path, function.parent.qualname, name), value, again)

@@ -49,7 +49,7 @@ def of_name(frame: Frame, name: str) -> Place:
     if name not in frame.env or name in frame.nonlocals:
         if frame.closure is not None and name in frame.closure and function.parent is not None:
             return Place("name", (frame.module.path, function.parent.qualname), name)
-        if name in frame.module.names:
+        if frame.module.named(name) is not None:
             return Place("global", frame.module.path, name)
     return Place("name", (frame.module.path, function.qualname), name)
 

@@ -50,7 +50,7 @@ class Classes:
                     stack.pop()
                     continue
                 self._mro[current] = [current]  # what a class that inherits from itself sees of itself
-                self._interp.program.touched.add(current.module.outline)
+                self._interp.program.touched.add(current)
                 bases[current] = [base.cls for base in self.bases(current) if isinstance(base, ClassValue)]
                 missing = [base for base in bases[current] if base not in self._mro]
                 if missing:

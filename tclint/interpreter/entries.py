@@ -45,7 +45,9 @@ class Entries:
         names = parameters.signature(function).names[1:]
         entry = parameters.entry(self._interp, function, receiver, region=region)
         marked = [
-            (a if a is not UNKNOWN else entry.get(n, UNKNOWN)).as_input(n, Origin(function.node.lineno, None))
+            (a if a is not UNKNOWN else entry.get(n, UNKNOWN)).as_input(
+                n, Origin(function.node.lineno, None, function.module.path)
+            )
             for a, n in zip(args, [*names, *(f"argument {i}" for i in range(len(args)))], strict=False)
         ]
         # What the examples leave to its default may be passed by others.
@@ -80,7 +82,7 @@ class Entries:
                 if joined is UNKNOWN:
                     env[name] = by_signature.get(name, UNKNOWN)
                     continue
-                env[name] = joined.as_input(name, Origin(function.node.lineno, None))
+                env[name] = joined.as_input(name, Origin(function.node.lineno, None, function.module.path))
         decorated = self._uncompiled(function)
         if not itself and isinstance(decorated, FunctionValue) and decorated.function is not function:
             return self.by_signature(function, receiver, region)

@@ -25,7 +25,7 @@ class Examples:
 
     def arguments(self, cls: Class) -> tuple[Value, list[Value]] | None:
         """The instance and the arguments that a file's `get_inputs` gives one of its modules."""
-        if "get_inputs" not in cls.module.names:
+        if cls.module.named("get_inputs") is None:
             return None
         inputs = self._items(cls.module, "get_inputs")
         initial = self._items(cls.module, "get_init_inputs") or []
@@ -41,7 +41,7 @@ class Examples:
 
     def _items(self, module: Module, name: str) -> list[Value] | None:
         """What a function of the file without parameters returns, None where there is none or its length is unknown."""
-        function = module.names.get(name)
+        function = module.named(name)
         if not isinstance(function, Function) or function.node.args.args:
             return None
         with self.interp.emitter.silence:

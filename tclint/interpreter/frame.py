@@ -84,7 +84,7 @@ class Frame:
     ) -> None:
         self.interp = interp
         self.module = module
-        interp.program.touched.add(module.outline)
+        interp.program.touched.add(module.asked[""])
         self.function = function
         self.env = env
         self.region = region
@@ -204,7 +204,7 @@ class Frame:
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.
-        return _new(Origin, (getattr(node, "lineno", 0), node))
+        return _new(Origin, (getattr(node, "lineno", 0), node, self.module.path))
 
     def chain(self, line: int) -> tuple[Step, ...]:
         """Why this line is compiled: from the compile site inwards."""

@@ -154,7 +154,7 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
     if name == "ndarray":
         return Tensor(PROVEN, "", -1, ARRAY, origin)
     if isinstance(node, ast.Name):
-        definition = module.names.get(name)
+        definition = module.named(name)
         if isinstance(definition, Class):
             return Instance(definition)
         if isinstance(definition, Import):

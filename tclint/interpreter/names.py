@@ -59,14 +59,14 @@ class Names:
 
     def value(self, module: Module, name: str) -> Value | None:
         """The value of a module-level name, or None where the module has none."""
+        self._program.touched.add(module.asked[name])
         found = self._values(module).get(name)
         if found is not None:
             return found  # type: ignore[return-value]
         return self._look_up(module, name)
 
     def _values(self, module: Module) -> dict[str, object]:
-        """The values of a module's names that are known so far."""
-        self._program.touched.add(module.outline)
+        """The values of a module's names that are known so far. Whoever takes one of them says so (`Module.asked`)."""
         if module.reader is not self._memo.reader:
             module.reader = self._memo.reader
             module.values = dict(module.constants)
@@ -79,10 +79,10 @@ class Names:
         value: Value | None
         try:
             while True:
+                definition = module.named(name)
                 value = self._values(module).get(name)  # type: ignore[assignment]
                 if value is not None:
                     break
-                definition = module.names.get(name)
                 if definition is None:
                     owner = self._star(module, name)
                     if owner is None:
@@ -116,7 +116,7 @@ class Names:
     def _star(self, module: Module, name: str) -> Module | None:
         """The module from which `import *` gets a name."""
         for target in self._stars(module):
-            if name in target.names:
+            if target.named(name) is not None:
                 return target
         return None
 
@@ -290,7 +290,9 @@ _LITERALS: Final = frozenset({ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.S
 def _closed(module: Module, definition: Assignment) -> bool:
     """Whether an assignment says it all by itself: literals, and the usual containers around them."""
     value = getattr(module.node(definition.ordinal), "value", None)
-    if value is None or module.index(_says_global) or _CONTAINERS & module.names.keys() - {"OrderedDict"}:
+    if value is None or module.index(_says_global):
+        return False
+    if any(module.named(name) is not None for name in _CONTAINERS - {"OrderedDict"}):
         return False
     return all(type(n) in _LITERALS or (type(n) is ast.Name and n.id in _CONTAINERS) for n in nodes(value))
 

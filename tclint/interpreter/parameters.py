@@ -193,7 +193,7 @@ def default_value(interp: Interpreter, function: Function, parameter: ast.arg, d
 
 def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
     """An argument nobody knows: its annotation, or how the function uses it."""
-    origin = Origin(node.lineno, node)
+    origin = Origin(node.lineno, node, function.module.path)
     if node.annotation is not None:
         return _annotated(interp, function, node, node.annotation, known)
     if node.arg in used_as_tensor(function, known):
@@ -208,12 +208,16 @@ def _annotated(interp: Interpreter, function: Function, node: ast.arg, annotatio
         used = used_as_tensor(function, known)
         if node.arg in known.parted and node.arg not in used and node.arg not in known.called:
             return UNKNOWN
-    value = hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node))
+    value = hints.evaluate(interp, function.module, annotation, Origin(node.lineno, node, function.module.path))
     if value is UNKNOWN or tensor_of(value) is not None:
         return value
     used_as_tensor(function, known)
     # Who asks whether it is a tensor is given one as well, whatever the annotation says.
-    return join(value, Tensor(NAMED, "", -1, 0, Origin(node.lineno, node))) if node.arg in known.tested else value
+    return (
+        join(value, Tensor(NAMED, "", -1, 0, Origin(node.lineno, node, function.module.path)))
+        if node.arg in known.tested
+        else value
+    )
 
 
 def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signature, value: Value) -> Value:
@@ -248,7 +252,7 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
     proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended and not _is_one_of_many(tensor)
     if not promised or proven and promised != {"str"}:
         return value
-    return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
+    return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node, function.module.path))
 
 
 def _is_one_of_many(tensor: Tensor) -> bool:
@@ -268,7 +272,7 @@ def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict 
         return UNKNOWN
     if not value.holds_unknown():
         return value
-    told = hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node))
+    told = hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node, function.module.path))
     for option in told.options:
         if isinstance(value, Dict) and isinstance(option, Dict) and option.elem is not None:
             return Dict(value.items, option.elem, value.kind)
@@ -432,7 +436,7 @@ def _entry_value(
     forward: bool,
     constructor: bool,
 ) -> Value:
-    origin = Origin(node.lineno, node)
+    origin = Origin(node.lineno, node, function.module.path)
     value: Value = UNKNOWN
     if node.annotation is not None:
         value = _annotated(interp, function, node, node.annotation, known)

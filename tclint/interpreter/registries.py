@@ -143,7 +143,7 @@ def _given(
     statement = frame.module.tree.body[place]
     if isinstance(statement, _DEFINITIONS):
         marks = [mark for mark in statement.decorator_list if _last_name(mark) == filler.function]
-        defined = frame.module.names.get(statement.name)
+        defined = frame.module.named(statement.name)
         if not marks or not isinstance(defined, (Class, Function)):
             return None
         mark = marks[0]
@@ -218,7 +218,7 @@ def _homes(module: Module, name: str) -> list[Module]:
         if (home, name) in seen:
             continue
         seen[home, name] = None
-        definition = home.names.get(name)
+        definition = home.named(name)
         if isinstance(definition, Import):
             dotted = f"{definition.target}.{definition.attribute}".rstrip(".")
             for target, inner in ((definition.target, definition.attribute), (dotted, "")):

@@ -266,6 +266,7 @@ class CompileSites:
         site = self._graphed.get(made)
         if site is None:
             line = graphed.origin.line
+            self._interp.program.names_lines([graphed.origin.path], elsewhere=True)
             site = CompileSite(frame.module.path, line, graphed.name, cudagraphs=True, alone=True)
             self._graphed[made] = site
         self._interp.graph_memory.run(frame, site)

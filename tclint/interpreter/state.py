@@ -224,7 +224,7 @@ class Results:
 
     def reach_function(self, site: CompileSite | None, function: Function, told: bool = True) -> None:
         """A function is interpreted as compiled, by a site or as if there were one; `told`: with arguments that are known."""
-        place = (function.module.path, function.qualname, function.node.lineno)
+        place = function.place
         if told:
             self.blind.discard(place)
         elif place not in self.reached:

@@ -25,21 +25,27 @@ class Index:
     functions: list[Function] = field(default_factory=list)
     """Every function and method that no function holds."""
     by_ordinal: dict[int, Function] = field(default_factory=dict)
+    by_address: dict[str, Class | Function] = field(default_factory=dict)
+    """The classes and functions of these lists."""
     spans: list[tuple[int, int, int]] = field(default_factory=list)
     """By ordinal: first line (decorators included), last line, column."""
     heads: dict[int, ast.ClassDef] = field(default_factory=dict)
     """Classes without their bodies, by ordinal."""
     outline: list[tuple[int, int]] = field(default_factory=list)
     """The first and last lines of what stands in no function, in order; what a compound statement holds is in it."""
+    statements: list[tuple[tuple[str, ...] | None, int, int]] = field(default_factory=list)
+    """Those of the top level, in order: the names that each binds, its first and its last line. None of one that does more than that, or
+    may not do it."""
 
 
 def index_of(
-    module: Module, tree: ast.Module, promised: Mapping[int, Class | Function] | None = None
+    module: Module, tree: ast.Module, promised: Mapping[str, Class | Function] | None = None
 ) -> tuple[Index, list[ast.AST]]:
     """The index of a module, and the nodes that its ordinals stand for. What was promised of it is filled in."""
     index = Index()
     _Indexer(module, index, promised or {}).block(tree.body)
     index.outline = list(_outline(tree.body))
+    index.statements = [(_bound(each), *_lines(each)) for each in tree.body]
     found = list(numbered(tree.body))
     for ordinal, node in enumerate(found):
         first: int = node.lineno  # type: ignore[attr-defined]
@@ -54,9 +60,7 @@ def index_of(
 def _outline(body: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
     """The lines of statements: of a function those of its decorators, of a class what stands above its body, and that."""
     for statement in body:
-        first, last = statement.lineno, statement.end_lineno or statement.lineno
-        for decorator in getattr(statement, "decorator_list", ()):
-            first = min(first, decorator.lineno)
+        first, last = _lines(statement)
         kind = type(statement)
         if kind is ast.ClassDef:
             inner: Sequence[ast.stmt] = statement.body  # type: ignore[attr-defined]
@@ -68,6 +72,37 @@ def _outline(body: Sequence[ast.stmt]) -> Iterator[tuple[int, int]]:
                 yield first, statement.lineno - 1
         else:
             yield first, last
+
+
+def _lines(statement: ast.stmt) -> tuple[int, int]:
+    """The first line of a statement, decorators included, and the last."""
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    for decorator in getattr(statement, "decorator_list", ()):
+        first = min(first, decorator.lineno)
+    return first, last
+
+
+def _bound(statement: ast.stmt) -> tuple[str, ...] | None:
+    """The names that a statement of the top level binds, where it does nothing else that an index knows of."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return (statement.name,)
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+        return tuple(names) if "*" not in names else None
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        found: list[str] = []
+        while targets:
+            target, *targets = targets
+            if isinstance(target, ast.Name):
+                found.append(target.id)
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                targets += target.elts
+            else:
+                return None
+        return tuple(found)
+    # What a docstring says is nothing to anybody.
+    return () if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) else None
 
 
 def _head(node: ast.ClassDef) -> ast.ClassDef:
@@ -109,12 +144,14 @@ def _blocks(statement: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
 class _Indexer:
     """Fills an index from the top-level statements of a module."""
 
-    def __init__(self, module: Module, index: Index, promised: Mapping[int, Class | Function]) -> None:
+    def __init__(self, module: Module, index: Index, promised: Mapping[str, Class | Function]) -> None:
         self.module = module
         self.promised = promised
         self.index = index
         self.names = index.names
         self.count = 0
+        self.named: dict[str, int] = {}
+        """How many classes and functions there are of each qualified name."""
         self.of_torch: dict[str, Import] = {}
         """What torch gives of the names bound in the `if` or `try` at hand."""
 
@@ -170,13 +207,22 @@ class _Indexer:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, cls: Class | None) -> None:
         qualname = f"{cls.qualname}.{node.name}" if cls else node.name
         decorators = node.decorator_list
-        function = self.promised.get(self.count)
+        address = self.address(qualname)
+        function = self.promised.get(address)
         if not isinstance(function, Function):
-            function = Function.promise(self.module, self.count)
+            function = Function.promise(self.module, address)
         Function.__init__(
-            function, self.module, node.name, qualname, cls, self.count, decorators=decorators, line=node.lineno
+            function,
+            self.module,
+            node.name,
+            qualname,
+            cls,
+            self.count,
+            decorators=decorators,
+            line=node.lineno,
+            address=address,
         )
-        self.index.by_ordinal[self.count] = function
+        self.index.by_ordinal[self.count] = self.index.by_address[address] = function
         self.count += 1
         self.index.functions.append(function)
         if cls is None:
@@ -186,14 +232,22 @@ class _Indexer:
             # `@x.setter` replaces nothing a reader of the attribute sees.
             if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
                 return
-        cls.methods[node.name] = function
+        cls._methods[node.name] = function
+
+    def address(self, qualname: str) -> str:
+        """What a class or function is found by again."""
+        number = self.named.get(qualname, 0)
+        self.named[qualname] = number + 1
+        return f"{qualname}#{number}" if number else qualname
 
     def cls(self, node: ast.ClassDef, outer: str, names: dict[str, Definition] | None) -> Class:
         qualname = f"{outer}.{node.name}" if outer else node.name
-        cls = self.promised.get(self.count)
+        address = self.address(qualname)
+        cls = self.promised.get(address)
         if not isinstance(cls, Class):
-            cls = Class.promise(self.module, self.count)
-        Class.__init__(cls, self.module, node.name, qualname, self.count)
+            cls = Class.promise(self.module, address)
+        Class.__init__(cls, self.module, node.name, qualname, self.count, address)
+        self.index.by_address[address] = cls
         self.count += 1
         self.index.classes.append(cls)
         if names is not None:
@@ -209,7 +263,7 @@ class _Indexer:
             elif kind is ast.ClassDef:
                 self.cls(statement, cls.qualname, None)  # type: ignore[arg-type]
             elif kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
-                self.assign(statement, cls.assignments)
+                self.assign(statement, cls._assignments)
             else:
                 for inner in _blocks(statement):
                     self.class_body(inner, cls)

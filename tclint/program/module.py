@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
 from tclint.program.index import Index, index_of, numbered
-from tclint.program.portions import Fact, Outline
+from tclint.program.portions import Asked, Fact, Lines, Outline
 from tclint.program.symbols import Class, Definition, Function, Lookup
 from tclint.sources.text import Unparsable, parse
 from tclint.sources.tree import nodes
@@ -24,7 +24,7 @@ from tclint.sources.tree import nodes
 if TYPE_CHECKING:
     from tclint.program.program import Program, Touched
 
-_Numbered = TypeVar("_Numbered", Class, Function)
+_Addressed = TypeVar("_Addressed", Class, Function)
 Data = bytes | Callable[[], bytes]
 """The content of a file, or where to get it."""
 
@@ -46,12 +46,14 @@ class Module:
         "_rebound",
         "_tree",
         "_tree_indexes",
+        "asked",
         "constants",
         "directory",
         "is_package",
         "name",
         "outline",
         "path",
+        "placed",
         "problem",
         "program",
         "reader",
@@ -83,6 +85,8 @@ class Module:
         self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
         self.outline = Outline(self)
+        self.asked = Asked(self)
+        self.placed = Lines(self)
         self._indexes: dict[object, tuple[object, Sequence[Touched]]] = {}
         self._tree_indexes: dict[object, object] = {}
         self._index: Index | None = None
@@ -91,7 +95,7 @@ class Module:
         self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
         self._rebound: frozenset[str] | None = None
-        self._promised: dict[int, Class | Function] = {}
+        self._promised: dict[str, Class | Function] = {}
 
     def index(self, build: Callable[[Module], Lookup]) -> Lookup:
         """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it.
@@ -119,7 +123,7 @@ class Module:
     @property
     def rebound(self) -> frozenset[str]:
         """The names that some function declares `global` (and so changes)."""
-        self.program.touched.add(self.outline)
+        self.program.touched.add(self.asked[""])
         if self._rebound is None and not _declares_global(self.raw):
             self._rebound = frozenset()
         if self._rebound is None:
@@ -133,9 +137,15 @@ class Module:
 
     @property
     def names(self) -> dict[str, Definition]:
+        """All names. Whoever wants to know one asks for that (`named`), and depends on nothing else."""
         self.program.touched.add(self.outline)
+        return self._indexed().names
+
+    def named(self, name: str) -> Definition | None:
+        """What a name of the top level is bound to."""
+        self.program.touched.add(self.asked[name])
         index = self._index  # asked for every name that is looked up: one call less
-        return index.names if index is not None else self._indexed().names
+        return index.names.get(name) if index is not None else self._indexed().names.get(name)
 
     def _indexed(self) -> Index:
         if self._index is None:
@@ -144,27 +154,22 @@ class Module:
             self._index, self._nodes = index_of(self, self._parsed(), self._promised)
         return self._index
 
-    def numbered_class(self, ordinal: int) -> Class:
-        """The class with this number, without parsing the file for it."""
-        return self._numbered(Class, ordinal)
+    def class_at(self, address: str) -> Class:
+        """The class at this address, without parsing the file for it."""
+        return self._at(Class, address)
 
-    def numbered_function(self, ordinal: int) -> Function:
-        """The function with this number that no function holds, without parsing the file for it."""
-        return self._numbered(Function, ordinal)
+    def function_at(self, address: str) -> Function:
+        """The function at this address that no function holds, without parsing the file for it."""
+        return self._at(Function, address)
 
-    def _numbered(self, kind: type[_Numbered], ordinal: int) -> _Numbered:
-        known = self._promised.get(ordinal)
+    def _at(self, kind: type[_Addressed], address: str) -> _Addressed:
+        known = self._promised.get(address)
         if known is None:
             index = self._index
-            if index is None:
-                known = kind.promise(self, ordinal)
-            elif kind is Function:
-                known = index.by_ordinal[ordinal]
-            else:
-                known = {cls.ordinal: cls for cls in index.classes}[ordinal]
-            self._promised[ordinal] = known
+            known = kind.promise(self, address) if index is None else index.by_address[address]
+            self._promised[address] = known
         if not isinstance(known, kind):
-            raise LookupError(ordinal)
+            raise LookupError(address)
         return known
 
     def keep_promises(self) -> None:
@@ -192,7 +197,7 @@ class Module:
     @property
     def stars(self) -> list[str]:
         """The modules of which everything is imported."""
-        self.program.touched.add(self.outline)
+        self.program.touched.add(self.asked[""])
         return self._indexed().stars
 
     @property
@@ -253,21 +258,12 @@ class Module:
 
     def last_line(self, ordinal: int) -> int:
         """Where the function, class or assignment with this number ends."""
-        self.program.touched.add(self.outline)
+        self.program.touched.update((self.outline, self.placed))
         return self._indexed().spans[ordinal][1]
 
-    @property
-    def spans_of_functions(self) -> dict[int, tuple[int, int, int]]:
-        """By number, in order: the first line without decorators, the last line and the column of each function."""
-        index = self._indexed()
-        self.program.touched.add(self.outline)
-        return {number: (f.line, *index.spans[number][1:]) for number, f in sorted(index.by_ordinal.items())}
-
-    @property
-    def lines_of_outline(self) -> list[tuple[int, int]]:
-        """The first and last lines of what stands in no function."""
-        self.program.touched.add(self.outline)
-        return self._indexed().outline
+    def indexed_again(self) -> Index:
+        """The index, for those who say by themselves what they read of it."""
+        return self._indexed()
 
     def text_of(self, first: int, last: int) -> bytes:
         """The lines `first` to `last`, as the parser counts them (never at a form feed or a Unicode line separator)."""

@@ -1,26 +1,62 @@
-"""How much of a file a result was read from: all of it, or its outline, some of its functions, and facts about it.
+"""How much of a file a result was read from: all of it, or some of its definitions and facts about it.
 
-Most edits change one function. What was read from others, and asked no more of the file than an edit leaves as it is, holds.
+Most edits change one function, or add a name. What was read from others, and asked no more of the file than an edit leaves as it is,
+holds, wherever that stands now: where it stands counts for those alone who say so (`Lines`).
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tclint.program.symbols import Function
+from tclint.program.symbols import Class, Function
 
 if TYPE_CHECKING:
     from tclint.program.module import Module
 
 
 class Outline:
-    """A file without the bodies of its functions: what it defines, and where that stands."""
+    """A file without the bodies of its functions: all that it defines, in order."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+
+class Named:
+    """What a name of a file's top level is bound to, or that it is not. Without a name: the statements that bind none by themselves."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.module = module
+        self.name = name
+
+
+class Asked(dict[str, Named]):
+    """The names of a file that somebody asked for."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def __missing__(self, name: str) -> Named:
+        made = self[name] = Named(self.module, name)
+        return made
+
+
+class Lines:
+    """Where that stands which was read of a file: for a result that names lines of it."""
 
     __slots__ = ("module",)
 
@@ -29,7 +65,7 @@ class Outline:
 
 
 class Fact:
-    """What a function makes of a whole file. Whoever asks depends on what comes out, and on the outline of the file."""
+    """What a function makes of a whole file. Whoever asks depends on what comes out."""
 
     __slots__ = ("module", "name")
 
@@ -41,10 +77,12 @@ class Fact:
 class Portion(NamedTuple):
     """What of a file was read, where it was not all of it: as plain values, with what that comes to."""
 
-    functions: bytes
-    """Their numbers in the file."""
+    pieces: bytes
+    """Their numbers (see `_number`)."""
     facts: tuple[str, ...]
     """The names of the functions that made them."""
+    placed: bool
+    """Whether it counts where that stands."""
     digest: str
 
 
@@ -55,69 +93,173 @@ Read = tuple[str, Portion | None]
 def reads(touched: Iterable[Any]) -> list[Read]:
     """What was touched (see `Program.touched`), as plain values."""
     whole: dict[str, None] = {}
-    partly: dict[Module, tuple[list[int], list[str]]] = {}
+    partly: dict[Module, tuple[set[int], list[str], list[Lines]]] = {}
     for each in touched:
-        if isinstance(each, Function):
-            partly.setdefault(each.module, ([], []))[0].append(each.ordinal)
-        elif isinstance(each, Fact):
-            partly.setdefault(each.module, ([], []))[1].append(each.name)
-        elif isinstance(each, Outline):
-            partly.setdefault(each.module, ([], []))
+        if isinstance(each, (Outline, Named, Function, Class, Fact, Lines)):
+            pieces, facts, placed = partly.setdefault(each.module, (set(), [], []))
+            if isinstance(each, Fact):
+                facts.append(each.name)
+            elif isinstance(each, Lines):
+                placed.append(each)
+            else:
+                pieces.update(_numbers(each))
         else:
             whole[each.path] = None
     rows: list[Read] = [(path, None) for path in whole]
-    for module, (numbers, facts) in partly.items():
+    for module, (pieces, facts, placed) in partly.items():
         if module.path not in whole:
-            functions, names = array("L", sorted(numbers)).tobytes(), tuple(sorted(facts))
-            now = digest(module, functions, names)
-            rows.append((module.path, Portion(functions, names, now) if now is not None else None))
+            numbers, names = array("Q", sorted(pieces)).tobytes(), tuple(sorted(facts))
+            now = digest(module, numbers, names, bool(placed))
+            rows.append((module.path, Portion(numbers, names, bool(placed), now) if now is not None else None))
     return sorted(rows, key=lambda row: row[0])
 
 
-def digest(module: Module, functions: bytes, facts: Iterable[str]) -> str | None:
-    """What the outline of a file, some of its functions and some facts come to; None where that cannot be said."""
+def _numbers(each: Outline | Named | Function | Class) -> Iterator[int]:
+    """The pieces that one brings with it."""
+    if isinstance(each, Named):
+        yield _number(_NAME, each.name)
+    elif isinstance(each, Outline):
+        yield _number(_ALL, "")
+    else:
+        yield _number(_DEFINED, each.address)
+        # What a method is depends on its class: which others there are, and what it is derived from.
+        if isinstance(each, Function) and each.cls is not None:
+            yield _number(_DEFINED, each.cls.address)
+
+
+_ALL: Final = "all"
+_NAME: Final = "name"
+_DEFINED: Final = "defined"
+_known: dict[tuple[str, str], int] = {}
+
+
+def _number(kind: str, name: str) -> int:
+    """A piece as a number, the same in every process and wherever the piece stands; also one that is not there."""
+    number = _known.get((kind, name))
+    if number is None:
+        text = f"{kind} {name}".encode("utf-8", "surrogatepass")
+        number = _known[kind, name] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+    return number
+
+
+def digest(module: Module, pieces: bytes, facts: Iterable[str], placed: bool) -> str | None:
+    """What some pieces of a file and some facts come to; None where that cannot be said."""
     with module.program.unwatched():
-        outline = module.index(_outline)
+        known = module.index(_pieces)
         if module.problem is not None:
-            return None
-        numbers = array("L", functions)
-        texts = module.index(_functions)
-        if not all(number in texts for number in numbers):
             return None
         made = [_fact(module, name) for name in facts]
     if None in made:
         return None
-    return _hash("\n".join([outline, *(texts[number] for number in numbers), *map(str, made)]).encode())
+    found = sorted((known[number].first, number) for number in array("Q", pieces) if number in known)
+    texts = [known[_number(_NAME, "")].text]
+    for _, number in found:
+        piece = known[number]
+        texts.append(f"{number} {piece.text} {piece.places if placed else ''}")
+    return _hash("\n".join([*texts, *map(str, made)]).encode())
 
 
 def _hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _outline(module: Module) -> str:
-    """What a file comes to without its functions' texts: all other statements, and where each of them stands."""
-    parts = [module.text_of(1, 2)]  # these may say how the rest is encoded
-    functions = module.spans_of_functions.values()
-    spans = iter(functions)
-    span = next(spans, None)
-    for line, last in module.lines_of_outline:
-        # A compound statement at the top level may hold functions.
-        while span is not None and span[0] <= last:
-            if span[0] >= line:
-                parts += [b"\0%d\0" % line, module.text_of(line, span[0] - 1)]
-                line = span[1] + 1
-            span = next(spans, None)
-        if line <= last:
-            parts += [b"\0%d\0" % line, module.text_of(line, last)]
-    parts += [repr([*functions]).encode(), repr(sorted(module.rebound)).encode()]
-    return _hash(b"".join(parts))
+# -- the pieces of a file ---------------------------------------------------------------------------------------------
 
 
-def _functions(module: Module) -> Mapping[int, str]:
-    """By number, what each function's text comes to."""
-    return {
-        number: _hash(module.text_of(first, last)) for number, (first, last, _) in module.spans_of_functions.items()
-    }
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A definition, the definitions of a name, or all of them: what it says, and where."""
+
+    first: int
+    text: str
+    places: str
+
+
+@dataclass(slots=True)
+class _Making:
+    """A piece in the making."""
+
+    text: list[bytes] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, text: Iterable[bytes], lines: Iterable[int]) -> None:
+        self.text += text
+        self.lines += lines
+
+    def made(self) -> _Piece:
+        first = self.lines[0] if self.lines else 0
+        return _Piece(first, _hash(b"\0".join(self.text)), ",".join(map(str, self.lines)))
+
+
+_ENCODED: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=].*", re.MULTILINE)
+
+
+def _pieces(module: Module) -> Mapping[int, _Piece]:
+    """By number, the pieces of a file."""
+    index = module.indexed_again()
+    within = _Within(module)
+    made: dict[int, _Making] = {}
+    every, rest = _Making(), _Making()
+    # The first two lines may say how the rest is encoded.
+    rest.text += _ENCODED.findall(module.peek(1, 2))
+    rest.text.append(repr(sorted(module.rebound)).encode())
+    loose = 0  # statements that bind no name by themselves: a name is bound before or after each of them
+    for names, first, last in index.statements:
+        text, lines = within.outline(first, last)
+        every.add(text, lines)
+        if names is None:
+            loose += 1
+            rest.add(text, lines)
+        for name in names or ():
+            made.setdefault(_number(_NAME, name), _Making()).add([b"%d" % loose, *text], lines)
+    for address, definition in index.by_address.items():
+        first, last, _ = index.spans[definition.ordinal]
+        piece = made[_number(_DEFINED, address)] = _Making()
+        if isinstance(definition, Class):
+            # Who names a line of a method has read that one: where the others stand is nothing to him.
+            text, lines = within.outline(first, last)
+            piece.add(text, [line for line in lines if not within.is_function(line)])
+        else:
+            piece.add([module.peek(first, last)], [first])
+    made[_number(_NAME, "")] = rest
+    made[_number(_ALL, "")] = every
+    return {number: piece.made() for number, piece in made.items()}
+
+
+class _Within:
+    """Looks up what of a file's outline stands on some lines."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        index = module.indexed_again()
+        self._segments = index.outline
+        self._starts = [first for first, _ in self._segments]
+        functions = [(f.line, index.spans[number][1], f.address) for number, f in index.by_ordinal.items()]
+        self._functions = sorted(functions)
+        self._heads = [first for first, *_ in self._functions]
+
+    def outline(self, first: int, last: int) -> tuple[list[bytes], list[int]]:
+        """What stands there outside of functions, and the names of these; and on which lines."""
+        functions = self._functions[bisect_left(self._heads, first) : bisect_right(self._heads, last)]
+        found = [(head, b"def " + address.encode("utf-8", "surrogatepass")) for head, _, address in functions]
+        for line, end in self._segments[bisect_left(self._starts, first) : bisect_right(self._starts, last)]:
+            # A compound statement may hold functions.
+            held = slice(bisect_left(self._heads, line), bisect_right(self._heads, end)) if line < end else slice(0)
+            for head, foot, _ in self._functions[held]:
+                if line < head:
+                    found.append((line, self._module.peek(line, head - 1)))
+                line = foot + 1
+            if line <= end:
+                found.append((line, self._module.peek(line, end)))
+        found.sort(key=lambda each: each[0])
+        return [text for _, text in found], [line for line, _ in found]
+
+    def is_function(self, line: int) -> bool:
+        place = bisect_left(self._heads, line)
+        return place < len(self._heads) and self._heads[place] == line
+
+
+# -- facts ------------------------------------------------------------------------------------------------------------
 
 
 def _fact(module: Module, name: str) -> str | None:

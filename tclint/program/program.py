@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
 
 from tclint.program.asking import Answers, Question
 from tclint.program.module import Data, Module
-from tclint.program.portions import Fact, Outline
-from tclint.program.symbols import Function, FunctionNode, Lookup
+from tclint.program.portions import Fact, Lines, Named, Outline
+from tclint.program.symbols import Class, Function, FunctionNode, Lookup
 
-Touched = Module | Question | Outline | Function | Fact
+Touched = Module | Question | Outline | Named | Function | Class | Fact | Lines
 """A file, or some of it, or what was asked of all."""
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
@@ -145,6 +145,16 @@ class Program:
             self.answered[question] = Answers((path, answer) for path, answer in told if answer)
         self.touched.add(question)
         return self.answered[question]
+
+    def names_lines(self, paths: Iterable[str], *, elsewhere: bool = False) -> None:
+        """Note that somebody keeps lines of these files: it counts where that stands which was read of them.
+
+        `elsewhere`: he need not have read what stands there, he was told.
+        """
+        for module in filter(None, map(self.by_path.get, paths)):
+            self.touched.add(module.placed)
+            if elsewhere:
+                self.touched.add(module.outline)
 
     @contextmanager
     def watched(self) -> Iterator[set[Touched]]:

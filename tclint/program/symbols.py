@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FunctionPlace = tuple[str, str, int]
-"""A function as plain data: file, qualified name, line."""
+"""A function as plain data: file, qualified name, and which of that name it is (see `Function.mark`)."""
 Lookup = TypeVar("Lookup")
 """What somebody found out about a whole function, file or program, to look things up in."""
 
 
 class Promised:
-    """A definition that is known by its number in a file that nobody has parsed yet. Asked for more, it has the file parsed."""
+    """A definition that is known by its address in a file that nobody has parsed yet. Asked for more, it has the file parsed."""
 
-    __slots__ = ("module", "ordinal")
+    __slots__ = ("address", "module")
 
     module: Module
-    ordinal: int
+    address: str
+    """Its qualified name, and behind a `#` which of that name it is, from the second on: the same wherever it stands."""
 
     @classmethod
-    def promise(cls, module: Module, ordinal: int) -> Self:
-        """The definition with this number; `Module.keep_promises` fills it in."""
+    def promise(cls, module: Module, address: str) -> Self:
+        """The definition at this address; `Module.keep_promises` fills it in."""
         made = cls.__new__(cls)
         made.module = module
-        made.ordinal = ordinal
+        made.address = address
         return made
 
     if not TYPE_CHECKING:
@@ -84,7 +85,9 @@ class Function(Promised):
         "cls",
         "decorators",
         "line",
+        "mark",
         "name",
+        "ordinal",
         "parent",
         "qualname",
         "signature",
@@ -101,8 +104,10 @@ class Function(Promised):
         parent: Function | None = None,
         decorators: Sequence[ast.expr] = (),
         line: int = 0,
+        address: str = "",
     ) -> None:
         self.module = module
+        self.address = address
         self.name = name
         self.qualname = qualname
         self.cls = cls
@@ -117,12 +122,20 @@ class Function(Promised):
         # Asked of every function that is only named: no reason to parse it again.
         self.decorators = decorators
         self.line = line
+        # Tells functions of one name in a file apart, wherever they stand in it: what is kept about them outlives an edit above.
+        self.mark: int = line if parent is None else parent.mark + line - parent.line
+        if ordinal >= 0:
+            self.mark = int(address.partition("#")[2] or 0) << 20
         self._free: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
         self._bound: frozenset[str] | None = None
         self._indexes: dict[object, tuple[object, Iterable[Touched]]] = {}
         self._nested: dict[int, Function] = {}
         self.signature: object = None  # the interpreter keeps here what it has read of the parameters
+
+    @property
+    def place(self) -> FunctionPlace:
+        return (self.module.path, self.qualname, self.mark)
 
     def read(self) -> None:
         """Note that somebody depends on its text. Whoever keeps something of it for others says so each time."""
@@ -234,18 +247,30 @@ class Function(Promised):
 class Class(Promised):
     """A class: its methods, class-level assignments and bases, with inheritance resolved by the interpreter."""
 
-    __slots__ = ("assignments", "methods", "name", "outer", "qualname")
+    __slots__ = ("_assignments", "_methods", "name", "ordinal", "outer", "qualname")
 
-    def __init__(self, module: Module, name: str, qualname: str, ordinal: int) -> None:
+    def __init__(self, module: Module, name: str, qualname: str, ordinal: int, address: str) -> None:
         self.module = module
+        self.address = address
         self.name = name
         self.qualname = qualname
         self.ordinal = ordinal
-        self.methods: dict[str, Function] = {}
-        self.assignments: dict[str, Assignment] = {}
+        self._methods: dict[str, Function] = {}
+        self._assignments: dict[str, Assignment] = {}
+
+    @property
+    def methods(self) -> dict[str, Function]:
+        self.module.program.touched.add(self)
+        return self._methods
+
+    @property
+    def assignments(self) -> dict[str, Assignment]:
+        self.module.program.touched.add(self)
+        return self._assignments
 
     @property
     def node(self) -> ast.ClassDef:
+        self.module.program.touched.add(self)
         node = self.module.node(self.ordinal)
         assert isinstance(node, ast.ClassDef)
         return node

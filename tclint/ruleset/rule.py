@@ -18,8 +18,9 @@ from tclint.values import NAMED, OWN_BACKEND, PROVEN, Tensor, Value
 from tclint.values.kinds import kinds_of
 
 if TYPE_CHECKING:
+    from tclint.events.queries import Frame
     from tclint.model.settings import Settings
-    from tclint.values import CompileSite
+    from tclint.values import CompileSite, Origin
 
 _BREAKS: Final = re.compile(
     r"(?:so )?Dynamo breaks(?: the graph)?(?: here)?(?: and the device is waited for)?|the graph breaks here"
@@ -108,6 +109,8 @@ class Rule:
         before = self.by_place.get(place)
         if before is not None and before.standing >= (RANK[confidence.value], RANK[severity.value]):
             return before
+        if about is not None and not labels and about.origin.line:
+            _names_line(frame, about.origin)
         if about is not None and not labels and about.origin.line and about.origin.line != getattr(node, "lineno", 0):
             text = about.origin.text()
             labels = (Label(about.origin.line, f"tensor since here: {text}" if text else "tensor since here"),)
@@ -223,6 +226,16 @@ def _told_once(message: str, help: str, once: Once) -> tuple[str, str]:
         else "what the first call has cut stays cut in later ones"
     )
     return f"{message}; only {once}: {after}", f"{help}{'; or ' if help else ''}do it before the first compiled call"
+
+
+def _names_line(frame: Frame, origin: Origin) -> None:
+    """Note that a finding names the line of an origin: of the function that is read, of another one, or of another file."""
+    function = frame.function
+    while function is not None and function.parent is not None:
+        function = function.parent
+    first, last = (function.node.lineno, function.node.end_lineno or 0) if function is not None else (0, 0)
+    here = origin.path == frame.module.path and first <= origin.line <= last
+    frame.module.program.names_lines([origin.path], elsewhere=not here)
 
 
 def _raises(event: Event) -> bool:

@@ -88,8 +88,8 @@ def _text(value: Any, above: list[int]) -> str:
     if isinstance(value, (Enum, *_PLAIN)):
         return repr(value)
     if isinstance(value, (Function, Class)):
-        line = value.line if isinstance(value, Function) else value.ordinal
-        return f"{type(value).__name__} {value.module.path} {value.qualname} {line}"
+        which = value.mark if isinstance(value, Function) else value.address
+        return f"{type(value).__name__} {value.module.path} {value.qualname} {which}"
     if isinstance(value, Module):
         return f"module {value.path}"
     if isinstance(value, ast.AST):

@@ -90,7 +90,7 @@ class Memo:
     def _same(self, path: str, then: Portion) -> bool:
         """Whether a file that changed is as it was where it was read."""
         module = self.program.by_path.get(path)
-        return module is not None and portions.digest(module, then.functions, then.facts) == then.digest
+        return module is not None and portions.digest(module, then.pieces, then.facts, then.placed) == then.digest
 
     def _now(self, path: str) -> str | None:
         """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""

@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
     kind: Literal["outermost", "roots", "rules"]
     paths: tuple[str, ...]
-    ordinals: tuple[tuple[int, ...], ...] = ()
+    roots: tuple[tuple[str, ...], ...] = ()
     """For each file, the roots to enter."""
 
     @property
@@ -111,6 +111,7 @@ class PartRunner:
         """For each file, the codes of the rules about whole files that want to see it."""
         self._fixes: dict[Any, Any] = {}
         self._modules = {m.path: m for m in program.modules}
+        self._odd = [m.path for m in program.modules if Result.is_odd(m.path)]
         self._unasked = {m.path for m in program.modules if not m.report}
         self._absolute = {m.path: f"{m.directory}/{m.path.rpartition('/')[2]}" for m in program.modules}
 
@@ -120,7 +121,7 @@ class PartRunner:
         if part.kind == "outermost":
             return self._outermost_roots(modules)
         if part.kind == "roots":
-            return self._roots_by_number(zip(modules, part.ordinals, strict=True))
+            return self._some_roots(zip(modules, part.roots, strict=True))
         return self._whole_files(modules)
 
     # -- what is only assumed to be compiled --------------------------------------------------------------------
@@ -140,9 +141,9 @@ class PartRunner:
                 self._enter(interp, examples, module, file.roots_left(interp.results.known))
         return Entered(files, self._finish(interp))
 
-    def outermost(self, roots: Iterable[Root]) -> tuple[int, ...]:
+    def outermost(self, roots: Iterable[Root]) -> tuple[str, ...]:
         """A module that is built by another one is reached from there, with its real arguments."""
-        return tuple(root.ordinal for root in roots if root.name not in self.built)
+        return tuple(root.address for root in roots if root.name not in self.built)
 
     def _roots(self, interp: Interpreter, module: Module) -> tuple[Root, ...]:
         """The classes of a file whose forward could be compiled."""
@@ -152,31 +153,31 @@ class PartRunner:
                 own = cls.methods.get("forward")
                 method = own or (interp.classes.find_method(cls, "forward") if cls.methods else None)
                 partly = self.partly and any(
-                    place_of(m) in self.partly for c in interp.classes.mro(cls) for m in c.methods.values()
+                    m.place in self.partly for c in interp.classes.mro(cls) for m in c.methods.values()
                 )
                 if method is not None and not partly and interp.classes.is_nn_module(cls):
-                    found.append(Root(cls.ordinal, cls.name, place_of(method) if own is not None else None))
+                    found.append(Root(cls.address, cls.name, method.place if own is not None else None))
         return tuple(found)
 
-    def _roots_by_number(self, wanted: Iterable[tuple[Module, tuple[int, ...]]]) -> Result:
+    def _some_roots(self, wanted: Iterable[tuple[Module, tuple[str, ...]]]) -> Result:
         """Enter the forward of some classes of some files, as if compiled."""
         interp = self._fresh()
         examples = Examples(interp)
-        for module, ordinals in wanted:
-            self._enter(interp, examples, module, ordinals)
+        for module, addresses in wanted:
+            self._enter(interp, examples, module, addresses)
         return self._finish(interp)
 
-    def _enter(self, interp: Interpreter, examples: Examples, module: Module, ordinals: tuple[int, ...]) -> None:
+    def _enter(self, interp: Interpreter, examples: Examples, module: Module, addresses: tuple[str, ...]) -> None:
         region = Region(None, assuming=interp.options.dynamo.get(module.path, frozenset()))
         for cls in module.classes:
-            if cls.ordinal in ordinals:
+            if cls.address in addresses:
                 with interp.results.guarded(cls):
                     self._enter_class(interp, examples, cls, region)
 
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
         method = own or interp.classes.find_method(cls, "forward")
-        if method is None or (own is not None and interp.results.knows(place_of(own))):
+        if method is None or (own is not None and interp.results.knows(own.place)):
             return
         dispatcher, results = interp.emitter.dispatcher, interp.results
         found, reached, blind = dict(dispatcher.found), set(results.reached), set(results.blind)
@@ -203,7 +204,7 @@ class PartRunner:
             interp.entries.by_signature(method, Instance(cls), region)
         # What is compiled of a module is its call: where the class has its own, that comes before the forward.
         calling = interp.classes.find_method(cls, "__call__")
-        if calling is not None and place_of(calling) not in interp.results.reached:
+        if calling is not None and calling.place not in interp.results.reached:
             interp.entries.by_signature(calling, Instance(cls), region)
 
     def _whole_files(self, modules: Iterable[Module]) -> Result:
@@ -278,7 +279,7 @@ class PartRunner:
                 if any(f.name in ("forward", "__call__") for f in models):
                     precise.append(site.path)
                 if isinstance(target, FunctionValue):
-                    partly += map(place_of, models)
+                    partly += (model.place for model in models)
             elif not roots and not site.decorator and not site.test and not is_external(target):
                 lost.append(site)
                 if is_some_module(target):
@@ -333,14 +334,14 @@ class PartRunner:
         shorthands = [name.encode() for name, value in frame.env.items() if _compiles_later(interp, value)]
         for function in list(module.functions):
             function.read()  # its text is looked at, and one that stands in a block of the top level is run with it
-            if place_of(function) in interp.results.reached:
+            if function.place in interp.results.reached:
                 continue
             with interp.results.guarded(function):
                 if function.decorators:
                     interp.functions.value(function)  # a decorator may be a compile site
                 source = b"" if only is None else source_of(module, function.node)
                 if only is None or only(source) or any(name in source for name in shorthands):
-                    interp.account.begin(place_of(function))
+                    interp.account.begin(function.place)
                     interp.graph_memory.begin()
                     interp.heap.begin()
                     interp.recordings.begin()
@@ -373,7 +374,7 @@ class PartRunner:
         sites = [(s.path, s.line, s.text, _mode(s)) for key, s in interp.learned.sites.items() if key not in given]
         problems = [*dispatcher.problems, *map(_problem, interp.results.failures)]
         results = interp.results
-        return Result(
+        result = Result(
             found,
             problems,
             set(results.reached),
@@ -383,6 +384,10 @@ class PartRunner:
             dict(results.unresolved),
             set(results.blind),
         )
+        read, told = result.placed(self._odd)
+        self.program.names_lines(read)
+        self.program.names_lines(told, elsewhere=True)
+        return result
 
     def _with_fix(self, dispatcher: Dispatcher, finding: Finding, rule: Rule, event: Event) -> Finding:
         if not self.settings.fixes or RANK[finding.confidence.value] < min(
@@ -405,10 +410,6 @@ class PartRunner:
         fix, touched = self._fixes[key]
         self.program.touched |= touched
         return replace(rule.told_of_callers(finding, event, fix), fix=fix)
-
-
-def place_of(function: Function) -> FunctionPlace:
-    return (function.module.path, function.qualname, function.line)
 
 
 def _problem(failure: Failure) -> Problem:

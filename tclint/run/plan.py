@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint.interpreter import registries
 from tclint.model.report import Problem
-from tclint.program import FunctionPlace, Module, Touched, dynamo_config
+from tclint.program import FunctionPlace, Module, Touched, dynamo_config, reads
 from tclint.run import leading, taught
 from tclint.run.links import Components, alone, links_of
 from tclint.run.memo import Memo
@@ -82,8 +82,6 @@ class Plan:
         )
         self.sites_read: set[Touched] | None = None
         """The files the compile sites were read from in this process, once they are."""
-        self.taught = b""
-        """What they taught, as it was written down when they were."""
         self.ties: Sequence[leading.Tie] = ()
         """Files, each with one of which the sites gave it something."""
         self.assumed = False
@@ -147,9 +145,7 @@ class Plan:
 
     def _sites(self) -> Sites:
         key = f"sites {self.site_key}"
-        sites = Sites.unpacked(self.memo.traced(key, lambda: self._read_sites().packed()))
-        self.taught = sites.taught
-        return sites
+        return Sites.unpacked(self.memo.traced(key, lambda: self._read_sites().packed()))
 
     def _read_sites(self) -> Sites:
         """Read the compile sites in this process, so that other parts can be interpreted with what they teach."""
@@ -157,7 +153,11 @@ class Plan:
             self.runner.find_sites(self.eager)
             sites = self.runner.compiled()
         if self.memo.keeps:
-            sites.taught = taught.written(self.runner.main.learned)
+            # By itself: it is full of lines, and an edit that only moves some may ask nobody who has to be taught.
+            with self.program.unwatched() as touched:
+                touched |= self.sites_read
+                data = taught.written(self.runner.main.learned, self.program)
+                self.memo.remember(self._taught_key, (), data, reads(touched))
         self.runner.teacher = self.runner.main
         return sites
 
@@ -165,11 +165,16 @@ class Plan:
         """Know what the sites teach: from an earlier run, or by reading them."""
         if self.sites_read is not None or self.runner.teacher is not self.runner.main:
             return
-        learned = taught.read(self.taught, self.program)
+        kept = self.memo.recall(self._taught_key, ())
+        learned = taught.read(kept[0], self.program) if kept is not None else None
         if learned is not None:
             self.runner.learn(learned)
         else:
             self._read_sites()
+
+    @property
+    def _taught_key(self) -> str:
+        return f"taught {self.site_key}"
 
     def _around_sites(self, reached: set[FunctionPlace]) -> Result:
         known = digest_of(repr(place) for place in sorted(reached))
@@ -234,10 +239,10 @@ class Plan:
         reached: set[FunctionPlace] = sites.result.reached.union(*(r.reached - r.blind for r in results))
         # Each file by itself: what is left of its neighbours follows from all that leads to them, and says nothing about it.
         parts = [
-            Part("roots", (module.path,), (ordinals,))
+            Part("roots", (module.path,), (addresses,))
             for some, each in entered
             for module, file in zip(some, each.files, strict=True)
-            if not file.alone and (ordinals := file.roots_left(reached))
+            if not file.alone and (addresses := file.roots_left(reached))
         ]
         left = self._results(parts, sites.learned)
         results += (Result.unpacked(value) for value in left if value is not None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tclint.model.finding import Finding
 from tclint.model.report import Problem
@@ -13,6 +14,10 @@ from tclint.run.knowledge import Lesson
 from tclint.run.store import decode, encode
 
 SitePlace = tuple[str, int]
+_LINE: Final = re.compile(r"([^\s`'\"(]+):\d")
+"""A line of a file in a text: `train.py:40`."""
+_OWN_LINE: Final = re.compile(r"\blines? \d")
+"""The same of the finding's own file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,33 @@ class Result:
         problems = encode(tuple(self.problems))
         return (found, problems, self.reached, self.sites, self.reach, self.whole, self.unresolved, self.blind)
 
+    def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:
+        """The files of which it names lines: of what was read, and of what it may only have been told.
+
+        `odd`: paths that cannot be told from the text around them.
+        """
+        read = {finding.path for finding in (each.finding for each in self.found)}
+        told = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
+        told.update(path for path, _ in (*self.reach, *self.unresolved))
+        for finding in (each.finding for each in self.found):
+            # A chain begins with the site, where there is one.
+            told.update(step.path for step in finding.chain[:1])
+            read.update(step.path for step in finding.chain[1:])
+            texts = [finding.message, finding.help, *finding.graph_breaks, *(label.text for label in finding.labels)]
+            if finding.fix is not None:
+                told.update(edit.path for edit in finding.fix.edits)
+                texts += [finding.fix.title, finding.fix.note]
+            told.update(path for text in texts for path in _LINE.findall(text))
+            if any(map(_OWN_LINE.search, texts)):
+                told.add(finding.path)
+            told.update(path for path in odd if any(f"{path}:" in text for text in texts))
+        return read, told
+
+    @staticmethod
+    def is_odd(path: str) -> bool:
+        """Whether a path cannot be told from the text around it."""
+        return _LINE.fullmatch(f"{path}:1") is None
+
     @classmethod
     def unpacked(cls, value: Any) -> Result:
         if isinstance(value, cls):
@@ -55,9 +87,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A class whose forward may be entered: its number in the file, its name, and the place of its own forward."""
+    """A class whose forward may be entered: its address in the file, its name, and the place of its own forward."""
 
-    ordinal: int
+    address: str
     name: str
     place: FunctionPlace | None
 
@@ -68,17 +100,17 @@ class EnteredFile:
 
     problem: Problem | None
     roots: tuple[Root, ...]
-    entered: tuple[int, ...]
+    entered: tuple[str, ...]
     """The roots that count as outermost: nobody builds a class of that name."""
     alone: bool
     """No file outside the part leads there: what the outermost roots left was entered too."""
 
-    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[int, ...]:
+    def roots_left(self, reached: Container[FunctionPlace]) -> tuple[str, ...]:
         """The roots that are still to be entered."""
         return tuple(
-            root.ordinal
+            root.address
             for root in self.roots
-            if root.ordinal not in self.entered and (root.place is None or root.place not in reached)
+            if root.address not in self.entered and (root.place is None or root.place not in reached)
         )
 
 
@@ -91,7 +123,7 @@ class Entered:
 
     def packed(self) -> Any:
         files = [
-            (encode(f.problem), [(r.ordinal, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
+            (encode(f.problem), [(r.address, r.name, r.place) for r in f.roots], f.entered, f.alone) for f in self.files
         ]
         return files, self.result.packed()
 
@@ -121,8 +153,6 @@ class Sites:
     """What other parts are interpreted with."""
     ties: list[tuple[str, str]] = field(default_factory=list)
     """Files, each with one of which it was given something (see `leading`)."""
-    taught: bytes = b""
-    """The same in full, where it is kept (see `taught`)."""
 
     def packed(self) -> Any:
         learned = [tuple(lesson) for lesson in self.learned]
@@ -134,11 +164,10 @@ class Sites:
             self.partly,
             learned,
             self.ties,
-            self.taught,
         )
 
     @classmethod
     def unpacked(cls, value: Any) -> Sites:
-        result, precise, unresolved, within, partly, learned, ties, taught = value
+        result, precise, unresolved, within, partly, learned, ties = value
         lessons = [Lesson(*row) for row in learned]
-        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, ties, taught)
+        return cls(Result.unpacked(result), precise, unresolved, within, partly, lessons, ties)

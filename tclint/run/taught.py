@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import values
 from tclint.interpreter.state import SiteKnowledge
 from tclint.program import Class, Function, FunctionNode, Module
-from tclint.values import Value
+from tclint.values import CompileSite, Origin, Value
+from tclint.values.moments import Call, Mode, Write
 
 if TYPE_CHECKING:
     from tclint.program import Program
@@ -29,18 +30,23 @@ _OURS: Final = (
     "tclint.run.taught",
 )
 """Where the classes come from of which values are made: `torch.__version__` is a text of the facts."""
+_PLACED: Final = frozenset({Origin, CompileSite, Call, Write, Mode})
+"""What holds lines or nodes of a file."""
 _PLAIN: Final = frozenset(
     {("builtins", name) for name in ("set", "frozenset", "range", "slice", "complex", "Ellipsis")}
 )
 
 
-def written(learned: SiteKnowledge) -> bytes:
-    """What was learned, as bytes; empty where something in it belongs to no place."""
+def written(learned: SiteKnowledge, program: Program) -> bytes:
+    """What was learned, as bytes; empty where something in it belongs to no place. Of which files it holds lines is noted."""
     stream = io.BytesIO()
+    writer = _Writer(stream, 5)
     try:
-        _Writer(stream, 5).dump(learned)
+        writer.dump(learned)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return b""  # read from the sites again where it is needed
+    makers = (path for made in learned.made_with.values() for path, _ in made)
+    program.names_lines({*writer.placed, *makers})
     return stream.getvalue()
 
 
@@ -55,20 +61,28 @@ def read(data: bytes, program: Program) -> SiteKnowledge | None:
 
 
 class _Writer(pickle.Pickler):
+    def __init__(self, stream: io.BytesIO, protocol: int) -> None:
+        super().__init__(stream, protocol)
+        self.placed: set[str] = set()
+        """The files of which lines are written down."""
+
     def persistent_id(self, value: Any) -> tuple[object, ...] | None:
         kind = type(value)
+        if kind in _PLACED:
+            self.placed.add(value.path)
         if kind is Module:
             return ("module", value.path)
         if kind is Class:
-            return ("class", value.module.path, value.ordinal)
-        if kind is Function and value.ordinal >= 0:
-            return ("function", value.module.path, value.ordinal)
+            return ("class", value.module.path, value.address)
+        if kind is Function and value.address:
+            return ("function", value.module.path, value.address)
         if isinstance(value, Value) and (name := _names().get(id(value))) is not None:
             return ("value", name)
         return None
 
     def reducer_override(self, value: Any) -> Any:
         if type(value) is Function:
+            self.placed.add(value.module.path)
             if value.parent is not None:
                 return _nested, (value.parent, value.node, value.name)
             return _lambda, (value.module, value.node)
@@ -81,13 +95,13 @@ class _Reader(pickle.Unpickler):
         self._modules = {module.path: module for module in program.modules}
 
     def persistent_load(self, place: Any) -> object:
-        kind, name, *ordinal = place
+        kind, name, *address = place
         if kind == "value":
             return getattr(values, name)
         module = self._modules[name]
         if kind == "module":
             return module
-        return module.numbered_class(ordinal[0]) if kind == "class" else module.numbered_function(ordinal[0])
+        return module.class_at(address[0]) if kind == "class" else module.function_at(address[0])
 
     def find_class(self, module: str, name: str) -> Any:
         if module in ("ast", "_ast") and isinstance(found := getattr(ast, name, None), type):

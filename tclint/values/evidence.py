@@ -163,8 +163,11 @@ class Evidence:
 
     def fed_back(self, name: str) -> bool:
         """Whether the later calls get for an argument what the earlier ones gave."""
-        values, lines = self.values.get(name, ())[1:], {getattr(call.node, "lineno", 0) for call in self.calls}
-        return bool(values) and all(isinstance(v, Tensor) and v.origin.line in lines for v in values)
+        values, lines = (
+            self.values.get(name, ())[1:],
+            {(call.path, getattr(call.node, "lineno", 0)) for call in self.calls},
+        )
+        return bool(values) and all(isinstance(v, Tensor) and (v.origin.path, v.origin.line) in lines for v in values)
 
     def distinct(self, name: str) -> int:
         """How many different values a parameter takes. What is not known differs from nothing."""

@@ -32,7 +32,7 @@ class FunctionValue(Value):
         self.bound = bound
         self.closure = closure
         self._nesting = 0
-        key: Any = ("f", function.qualname, function.module.name, function.module.path, function.line)
+        key: Any = ("f", function.qualname, function.module.name, function.module.path, function.mark)
         if bound is not None:
             key = (*key, bound.key)
         if closure is not None:

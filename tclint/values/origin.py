@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 
 
 class Origin(NamedTuple):
-    """The line and the node that made a value."""
+    """The line and the node that made a value, and their file."""
 
     line: int
     node: ast.AST | None
+    path: str = ""
 
     def text(self) -> str:
         if self.node is None:

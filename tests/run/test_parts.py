@@ -43,9 +43,9 @@ def test_neighbours_are_divided_evenly(count: int, size: int) -> None:
 
 
 def test_a_part_is_known_by_what_it_enters() -> None:
-    one = Part("roots", ("a.py", "b.py"), ((1,), (2, 3)))
-    assert one.key == Part("roots", ("a.py", "b.py"), ((1,), (2, 3))).key
-    assert one.key != Part("roots", ("a.py", "b.py"), ((1, 2), (3,))).key
+    one = Part("roots", ("a.py", "b.py"), (("A",), ("B", "C")))
+    assert one.key == Part("roots", ("a.py", "b.py"), (("A",), ("B", "C"))).key
+    assert one.key != Part("roots", ("a.py", "b.py"), (("A", "B"), ("C",))).key
     assert one.key != Part("outermost", ("a.py", "b.py")).key
 
 
@@ -84,7 +84,7 @@ def test_outermost_roots_are_entered_and_reach_what_they_build() -> None:
     assert isinstance(entered, Entered)
     (file,) = entered.files
     assert [root.name for root in file.roots] == ["Inner", "Outer"]
-    assert [file.roots[1].ordinal] == list(file.entered)
+    assert [file.roots[1].address] == list(file.entered)
     assert {name for _, name, _ in entered.result.reached} == {"Outer.forward", "Inner.forward"}
     assert file.roots_left(entered.result.reached) == ()
 
@@ -92,7 +92,7 @@ def test_outermost_roots_are_entered_and_reach_what_they_build() -> None:
 def test_a_part_reads_no_more_than_it_reaches() -> None:
     run = runner(nets=NETS, other=NETS)
     with run.program.watched() as touched:
-        run.run(Part("roots", ("nets.py",), ((0, 1),)))
+        run.run(Part("roots", ("nets.py",), (("Inner", "Outer"),)))
     assert {path for path, _ in reads(touched)} == {"nets.py"}
 
 

@@ -133,6 +133,11 @@ def test_an_edit_reaches_who_reads_the_function(project: Project, interpreted: l
     for text, reached in (
         (helpers.replace("x + 1", "x + 2"), set()),
         (helpers + "# a note\n", set()),
+        ("import math\n\n\n# a note\n" + helpers, set()),
+        ("def first(x):\n    return x\n\n\n" + helpers, set()),
+        (helpers + "\n\ndef last(x):\n    return x\n", set()),
+        ("def float(x):\n    return x\n\n\n" + helpers.replace("x.max()", "float(x)"), {"models.py"}),
+        (helpers + "\n\nfrom math import *\n", {"models.py"}),
         (helpers.replace("x.max()", "x.min()"), {"models.py"}),
         (helpers.replace("return x + 1", "global scale"), {"models.py"}),
     ):
@@ -280,6 +285,8 @@ EDITS: dict[str, dict[str, str | bytes]] = {
     "a compile site changes": {"train.py": TRAIN.replace("Model())", 'Model(), mode="reduce-overhead")')},
     "a call changes": {"train.py": TRAIN.replace("(2, 3)", "(2, 2)")},
     "lines move": {"helpers.py": "# one more line\n" + HELPERS},
+    "lines move around a site": {"train.py": "# one more line\n" + TRAIN.replace("\n\n", "\n\n\n")},
+    "a name comes in between": {"helpers.py": "def item(x):\n    return x\n\n" + HELPERS + "\nclass Scale: ...\n"},
     "a helper is mended": {"helpers.py": "def scale(x):\n    return x * x.max()\n"},
     "a helper is broken": {"helpers.py": "def scale(x:\n"},
     "a base class changes": {"other.py": OTHER.replace("nn.Module", "object")},
@@ -303,18 +310,22 @@ def test_cached_is_what_a_fresh_run_says(project: Project, start: dict[str, str 
 
 @pytest.mark.slow
 def test_random_edits(project: Project) -> None:
-    """Lines come and go in a copy of the demo and some fixtures."""
+    """Lines come and go in a copy of the demo and some fixtures, and definitions change places."""
     chosen = sorted((ROOT / "fixtures" / "demo").rglob("*.py"))
     chosen += sorted((ROOT / "fixtures" / "rules").glob("TCL[12]0*/*.py"))[:12]
     for path in chosen:
         project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
     dice = random.Random(0)
     names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for _ in range(6):
+    for number in range(8):
         name = dice.choice(names)
         text = (project.root / name).read_text().splitlines(keepends=True)
         place = dice.randrange(len(text)) if text else 0
-        if text and dice.random() < 0.4:
+        starts = [i for i, line in enumerate(text) if line.startswith(("def ", "class ", "@", "import ", "from "))]
+        if number % 2 and len(starts) > 2:
+            first, second, third = sorted(dice.sample(starts, 3))
+            text[first:third] = [*text[second:third], *text[first:second]]
+        elif text and dice.random() < 0.4:
             del text[place]
         elif text and dice.random() < 0.5:
             line = text[place]

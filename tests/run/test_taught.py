@@ -74,7 +74,7 @@ def test_what_is_read_is_what_was_written(folder: str) -> None:
     learned = runner.main.learned
     assert learned.sites
     program = built_again(runner)
-    again = taught.read(taught.written(learned), program)
+    again = taught.read(taught.written(learned, runner.program), program)
     assert again is not None
     assert program.touched == set(), "reading it asks for no file"
     assert told(program, again, runner) == told(runner.program, learned, runner)
@@ -83,7 +83,7 @@ def test_what_is_read_is_what_was_written(folder: str) -> None:
 def test_there_is_one_unknown() -> None:
     runner = runner_of({"m.py": LOCAL})
     learned = SiteKnowledge(set_globals={("m.py", "a"): UNKNOWN, ("m.py", "b"): Const(3)})
-    again = taught.read(taught.written(learned), runner.program)
+    again = taught.read(taught.written(learned, runner.program), runner.program)
     assert again is not None
     assert again.set_globals["m.py", "a"] is UNKNOWN
     assert again.set_globals["m.py", "b"].key == Const(3).key
@@ -99,42 +99,45 @@ def test_what_is_no_knowledge_is_not_read(data: bytes) -> None:
 
 
 def test_what_belongs_to_no_place_is_not_written() -> None:
-    assert taught.written(SiteKnowledge(set_globals={("m.py", "a"): (x for x in ())})) == b""  # type: ignore[dict-item]
+    foreign = SiteKnowledge(set_globals={("m.py", "a"): (x for x in "")})  # type: ignore[dict-item]
+    assert taught.written(foreign, Program.build([])) == b""
 
 
 def test_a_program_in_which_a_class_is_gone_is_not_taught() -> None:
     runner = runner_of({"m.py": LOCAL})
-    data = taught.written(runner.main.learned)
+    data = taught.written(runner.main.learned, runner.program)
     assert data
     assert taught.read(data, Program.build([("m.py", "/p/m.py", b"x = 1", True)])) is None
 
 
 def test_files_are_parsed_when_more_is_asked_than_whose_they_are() -> None:
-    """A class and a function of another file, known by their numbers: they are those that the file has, once it is parsed."""
+    """A class and a function of another file, known by their addresses: they are those that the file has, once it is parsed."""
     sources = {
         "a.py": b"import torch\nimport b\nnet = torch.compile(b.Net())\nnet(torch.ones(2))\nfast = torch.compile(b.help)\n",
         "b.py": b"import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n\ndef help(x):\n    return x\n",
     }
     runner = runner_of(sources)
     program = built_again(runner)
-    again = taught.read(taught.written(runner.main.learned), program)
+    again = taught.read(taught.written(runner.main.learned, runner.program), program)
     assert again is not None
     module = next(m for m in program.modules if m.path == "b.py")
     assert not module.indexed
-    owner, function = module.numbered_class(0), module.numbered_function(2)
-    assert (owner.module, owner.ordinal, function.module) == (module, 0, module)
+    owner, function = module.class_at("Net"), module.function_at("help")
+    assert (owner.module, owner.address, function.module) == (module, "Net", module)
     assert not module.indexed
     with program.watched() as touched:
         assert owner.qualname == "Net"
         assert list(owner.methods) == ["forward"]
         assert function.name == "help"
     assert module.indexed
-    assert touched == set(), "who holds a class has not asked for its file"
+    assert touched == {owner}, (
+        "who holds a class and a function has not asked for their file, but for what he looked at"
+    )
     assert module.names["Net"] is owner
     assert module.names["help"] is function
-    assert module.numbered_function(1) is owner.methods["forward"]
+    assert module.function_at("Net.forward") is owner.methods["forward"]
     assert not hasattr(owner, "nothing_of_the_kind")
     with pytest.raises(LookupError):
-        module.numbered_class(2)
+        module.class_at("help")
     with pytest.raises(LookupError):
-        module.numbered_function(77)
+        module.function_at("helper")
