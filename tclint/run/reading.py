@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.report import Problem
 from tclint.program import Data, Program
+from tclint.program.libraries import Libraries
 from tclint.sources.text import UNREADABLE
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ class Reading:
     """How many files are reported on, those included that cannot be read."""
 
 
-def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = ()) -> Reading:
-    """The files of a run, whose imports may start from `roots`. With a cache their content is read when it is asked for: most of it never is."""
+def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = (), python: str = "") -> Reading:
+    """The files of a run, whose imports may start from `roots`, and lead to the libraries in `python`. With a cache their content is read when it is asked for: most of it never is."""
     reader = _Reader(cache)
-    program = Program.build(list(reader.modules(files)), roots)
+    program = Program.build(list(reader.modules(files)), roots, Libraries(python) if python else None)
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
     return Reading(
         program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files)
