@@ -245,19 +245,19 @@ class Functions:
         return owner if isinstance(known, Instance) and known.key == stand_in.key else known
 
     def _overrides(self, cls: Class, function: Function) -> bool:
-        """Whether a class overrides one of the methods that an inherited function calls on self."""
+        """Whether a class overrides one of the methods that an inherited function calls on self, or hands on: `wrap(self.update)`."""
         function.read()
         names = self._text.self_calls.get(function)
         if names is None:
             node = function.node
             first = node.args.args[0].arg if node.args.args else "self"
             names = self._text.self_calls[function] = frozenset(
-                n.func.attr
+                n.attr
                 for n in nodes(node)
-                if isinstance(n, ast.Call)
-                and isinstance(n.func, ast.Attribute)
-                and isinstance(n.func.value, ast.Name)
-                and n.func.value.id == first
+                if type(n) is ast.Attribute
+                and type(n.ctx) is ast.Load
+                and type(n.value) is ast.Name
+                and n.value.id == first
             )
         assert function.cls is not None
         find = self._interp.classes.find_method

@@ -128,7 +128,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
             frame.maybe = maybe
             return join_all(results)
         frame.env = go
-        frame.maybe += stop is not None
+        frame.maybe += stop is not None and frame.module.library
     results.append(evaluate(frame, node.values[-1]))
     frame.maybe = maybe
     merged = join_env(frame.env, skipped)
@@ -141,7 +141,8 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
     then, otherwise = branch(frame, node.test, "conditional expression")
     values: list[Value] = []
     after: Env | None = None
-    undecided = then is not None and otherwise is not None
+    # What a library does is told to its callers where it is sure: `float(x) if given else None` is not.
+    undecided = then is not None and otherwise is not None and frame.module.library
     frame.maybe += undecided
     if then is not None:
         frame.env = then
