@@ -87,8 +87,9 @@ def test_what_nobody_asks_for_is_not_looked_for(project: Project, monkeypatch: p
     look = Libraries.file_of
 
     def noted(self: Libraries, dotted: str) -> str | None:
-        asked.append(dotted)
-        return look(self, dotted)
+        found = look(self, dotted)
+        asked.append(dotted if found else "")
+        return found
 
     monkeypatch.setattr(Libraries, "file_of", noted)
     project.write(
