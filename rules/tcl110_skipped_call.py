@@ -48,7 +48,8 @@ class SkippedCall(Rule):
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
     Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
     and ask tensors for their values on the way; so do layers of torch_geometric that add self-loops or take them away (`GCNConv`,
-    `GATConv`, `ChebConv`).
+    `GATConv`, `ChebConv`). With `--python` the libraries of an environment are read: a function of theirs in which every run
+    comes to a break is told at the call.
 
     Bad::
 
