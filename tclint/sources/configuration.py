@@ -12,7 +12,7 @@ from typing import Any
 from tclint.model.errors import ConfigError, did_you_mean
 from tclint.model.globs import posix
 from tclint.model.settings import CACHE_VARIABLE, COMMAND_LINE, Cudagraph, Settings, own_word
-from tclint.sources import environment, regular, trust, wheels
+from tclint.sources import regular, trust, wheels
 from tclint.sources.files import CONFIG_NAMES, project_root, shown
 from tclint.sources.keys import CUDAGRAPH_READERS, READERS, VERIFY_READERS, Wrong, selectors, torch_version
 
@@ -148,22 +148,8 @@ def load(
         cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
         src=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.src),
-        python=_libraries(settings),
+        python=os.path.normpath(os.path.join(settings.root, settings.python)) if settings.python else "",
     )
-
-
-def _libraries(settings: Settings) -> str:
-    """The folder with the libraries of the environment that was named."""
-    if not settings.python:
-        return ""
-    found = environment.site_packages(os.path.join(settings.root, settings.python))
-    if found is None:
-        where = settings.source.get("python", "default")
-        raise ConfigError(
-            f"{where}: python must be a virtual environment, an interpreter or a site-packages folder, "
-            f"not {_shown_value(settings.python)}"
-        )
-    return found
 
 
 def _trusted(settings: Settings, cwd: str, said: bool | None) -> Settings:
