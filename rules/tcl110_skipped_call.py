@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call, Event
+from tclint.events import Call, Event, GraphBreak
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
@@ -48,7 +48,8 @@ class SkippedCall(Rule):
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
     Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
     and ask tensors for their values on the way; so do layers of torch_geometric that add self-loops or take them away (`GCNConv`,
-    `GATConv`, `ChebConv`).
+    `GATConv`, `ChebConv`). With `--python` the libraries of an environment are read: a function of theirs in which every run
+    comes to a break is told at the call.
 
     Bad::
 
@@ -109,6 +110,20 @@ class SkippedCall(Rule):
             help="call it outside the compiled region",
         )
 
+    def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
+        """A function of a library that was read, in which every run comes to a break."""
+        called = event.function.function if event.function is not None else None
+        if called is None or not called.module.library or event.module.library or not event.at.sure:
+            return
+        where = f"{called.module.name.partition('.')[0]}/…/{event.at.path.rpartition('/')[2]}:{event.at.line}"
+        yield self.finding(
+            event,
+            f"Dynamo traces into `{called.module.name}.{called.qualname}`, whose code breaks the graph at {where}"
+            f"{whole_frame(event)}",
+            graph_breaks=(),
+            help="call it outside the compiled region, and pass what it gives",
+        )
+
     def _inside(self, event: Call) -> Iterator[Finding]:
         """A call of a library whose code breaks the graph where it gets tensors."""
         given = (*event.args, *event.keywords.values())
@@ -127,7 +142,8 @@ class SkippedCall(Rule):
             )
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
-        assert isinstance(event, Call)
+        if not isinstance(event, Call):
+            return None
         if event.name in _OF_PROCESS or _only_done(event):
             return skip_while_compiling(event, event.node, "it is not done")
         if event.name == "torch.jit.ScriptModule.__call__":

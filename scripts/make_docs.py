@@ -376,6 +376,7 @@ EXAMPLES = {
     "no-cache": "no-cache = true",
     "respect-gitignore": "respect-gitignore = false",
     "src": 'src = ["python", "plugins"]',
+    "python": 'python = ".venv"',
     "verify": 'verify = { device = "cuda", timeout = 300, factories = { "models.vlm:VLM" = "verify_inputs:vlm" } }',
     "cudagraph.callables": 'cudagraph.callables = ["*.lensnet"]',
     "cudagraph.clone-helpers": 'cudagraph.clone-helpers = ["_run_lensnet_batched"]',
@@ -420,7 +421,7 @@ def configuration_page() -> str:
         "| `select`, `ignore`, `extend-select`, `per-file-ignores`, `min-confidence`, `severity`, `exclude`, `extend-exclude` | "
         "the configuration nearest to the file |",
         "| `target-torch`, `target-python`, `rules`, `packs`, `assume-compiled`, `compile-functions`, `tokenizers`, `cudagraph`, "
-        "`require-compile-wrapper` | the same; these decide how the program is read, so files that differ in them are read in "
+        "`require-compile-wrapper`, `python` | the same; these decide how the program is read, so files that differ in them are read in "
         "turn, each time with the code of all projects linked |",
         "| `src` | all of them together |",
         "| `jobs`, `cache-dir`, `no-cache`, `respect-gitignore`, `verify` | the configuration nearest to the first path: they "

@@ -56,11 +56,14 @@ def call(key: str, form: Form, dtype: str, sizes: tuple[int, ...], choice: int) 
     keywords: dict[str, Any] = {}
     for place, argument in enumerate(form.arguments):
         kind = argument.kind
-        if kind.is_tensor:
+        if listed(kind):
+            member = kind.members[0]
+            value: Any = [tensor(dtype, SHAPE[: member.rank or 0]) for _ in range(2)]
+        elif kind.is_tensor:
             like = place == 0 or (kind.dtype == first.dtype and kind.rank == first.rank)
             letter = dtype if like else LETTERS[kind.dtype or "f"]
             # An index or a mask of the same shape follows the first.
-            value: Any = tensor(letter, sizes if kind.rank == first.rank else SHAPE[: kind.rank or 0])
+            value = tensor(letter, sizes if kind.rank == first.rank else SHAPE[: kind.rank or 0])
             value = value.clamp(max=1) if letter == "i" and not like else value
         else:
             value = PLAIN[kind.name][choice % len(PLAIN[kind.name])]
@@ -108,12 +111,17 @@ def change(ranks: dict[int, int]) -> str | None:
     return f"{steps.pop():+d}" if len(steps) == 1 else None
 
 
+def listed(kind: Kind) -> bool:
+    """Tensors of one kind in a list or tuple."""
+    return kind.name in ("list", "tuple") and kind.alike and all(member.is_tensor for member in kind.members)
+
+
 def usable(form: Form) -> bool:
-    """A way whose first argument is a tensor, and the others are tensors and plain numbers."""
+    """A way whose first argument is a tensor, or a list of them, and the others are tensors and plain numbers."""
     kinds: list[Kind] = [argument.kind for argument in form.arguments]
-    known = all(kind.is_tensor or kind.name in PLAIN for kind in kinds)
+    known = all(kind.is_tensor or kind.name in PLAIN for kind in kinds[1:])
     result = form.result.members[0] if form.result.members else form.result
-    return bool(kinds) and kinds[0].name == "tensor" and known and result.is_tensor
+    return bool(kinds) and (kinds[0].name == "tensor" or listed(kinds[0])) and known and result.is_tensor
 
 
 def ask(key: str) -> str | None:
@@ -123,10 +131,10 @@ def ask(key: str) -> str | None:
     for form in forms:
         first = form.arguments[0].kind
         for dtype in DTYPES:
-            made = seen(key, form, dtype, first.rank or 0)
+            made = seen(key, form, dtype, first.rank or 0)  # members of a list have a rank of their own
             if made is not None:
                 dtypes.setdefault(dtype, set()).add(letter(made))
-        for rank in range(5):
+        for rank in range(5) if not listed(first) else ():
             made = seen(key, form, LETTERS.get(first.dtype or "f", "f"), rank)
             if made is not None:
                 ways.setdefault(traits.way_of(form), {}).setdefault(rank, set()).add(made.dim())

@@ -99,6 +99,9 @@ class _Lint(click.Command):
 @click.option("--target-torch", metavar="VERSION", help="The torch the code runs on, such as 2.13.")
 @click.option("--target-python", metavar="VERSION", help="The Python the code runs on, such as 3.12.")
 @click.option(
+    "--python", metavar="PATH", help="Read the libraries of this environment where the code uses them, such as .venv."
+)
+@click.option(
     "--assume-compiled",
     type=click.Choice(["auto", "all", "never"]),
     help="Take every nn.Module.forward as compiled: auto does where no compile site is seen.",

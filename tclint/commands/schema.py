@@ -33,6 +33,8 @@ WORDS: Mapping[str, str] = {
     "no-cache": "neither read nor write the cache",
     "respect-gitignore": "leave out what git ignores",
     "src": "folders that absolute imports start from, beside what pyproject.toml, setup.cfg and setup.py say",
+    "python": "a virtual environment, an interpreter or a site-packages folder: its libraries are read where the program uses them; "
+    "by default none is",
     "verify": "`device`, `timeout`, `memory`, `factories` of a verifying run",
     "cudagraph.callables": "callables whose outputs live in a CUDA graph's memory, such as `*.lensnet`",
     "cudagraph.clone-helpers": "functions that return a copy of such an output",

@@ -79,13 +79,18 @@ class Classes:
                 # `Base[T]` is `Base` with its type variables filled in.
                 bases = [base.value if isinstance(base, ast.Subscript) else base for base in cls.node.bases]
                 values = [evaluate(frame, base) for base in bases if not isinstance(base, ast.Starred)]
-                found = [option for value in values for option in value.options]
+                found = [self._known(option) for value in values for option in value.options]
         finally:
             self._reading.discard(cls)
         if UNKNOWN not in found:
             # What is unknown now may only be in the making.
             self._knowledge.bases[cls] = found
         return found
+
+    def _known(self, base: Value) -> Value:
+        """A base outside the program, as the library defines it, where libraries are read."""
+        installed = self._interp.names.installed(base.name) if isinstance(base, External) else None
+        return installed if isinstance(installed, ClassValue) else base
 
     def external_base(self, cls: Class) -> str:
         """The dotted name of the first base outside the program, empty where there is none or it is unknown."""

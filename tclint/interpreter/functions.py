@@ -240,34 +240,48 @@ class Functions:
             env = parameters.bind(self._interp, function, [stand_in, *args], keywords, open_ended)
             known = self.run(frame, node, FunctionValue(function, stand_in, value.closure), env, None)
             memo.shared_setup[key] = known
+        if isinstance(known, FunctionValue):
+            return None  # it sees the object that it was made for
         for name, attribute in memo.attributes.get(stand_in.key, {}).items():
             self._interp.instance_attributes.store(frame, owner, name, attribute)
         return owner if isinstance(known, Instance) and known.key == stand_in.key else known
 
     def _overrides(self, cls: Class, function: Function) -> bool:
-        """Whether a class overrides one of the methods that an inherited function calls on self."""
+        """Whether a class overrides one of the methods that an inherited function calls on self, or hands on: `wrap(self.update)`."""
+        assert function.cls is not None
+        order = self._interp.classes.mro(function.cls)
+        # A constructor runs those of the bases.
+        runs = (
+            [c.methods[function.name] for c in order if function.name in c.methods]
+            if constructors.is_one(function)
+            else [function]
+        )
+        names = frozenset().union(*map(self._asked_of_self, runs))
+        find = self._interp.classes.find_method
+        return any(find(cls, n) is not find(function.cls, n) for n in names)
+
+    def _asked_of_self(self, function: Function) -> frozenset[str]:
+        """The attributes of its receiver that a method reads."""
         function.read()
         names = self._text.self_calls.get(function)
         if names is None:
             node = function.node
             first = node.args.args[0].arg if node.args.args else "self"
             names = self._text.self_calls[function] = frozenset(
-                n.func.attr
+                n.attr
                 for n in nodes(node)
-                if isinstance(n, ast.Call)
-                and isinstance(n.func, ast.Attribute)
-                and isinstance(n.func.value, ast.Name)
-                and n.func.value.id == first
+                if type(n) is ast.Attribute
+                and type(n.ctx) is ast.Load
+                and type(n.value) is ast.Name
+                and n.value.id == first
             )
-        assert function.cls is not None
-        find = self._interp.classes.find_method
-        return any(find(cls, n) is not find(function.cls, n) for n in names)
+        return names
 
     def _constructs(self, frame: Frame, function: Function) -> bool:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
         if function.name == "__init__":
             return True
-        if frame.depth >= _MAX_INIT_DEPTH:
+        if frame.depth >= _MAX_INIT_DEPTH and constructors.calls_below(frame) >= _MAX_INIT_DEPTH:
             return False
         function.read()
         known = self._text.sets_attributes.get(function)

@@ -21,6 +21,7 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
     ModuleValue,
     Object,
     Scalar,
@@ -243,6 +244,29 @@ class Names:
             found = self._knowledge.externals[dotted] = External(_known_as(dotted))
         return found
 
+    def installed(self, dotted: str) -> Value | None:
+        """What a dotted name outside the program stands for in the libraries that are read; None where they do not say."""
+        if self._program.libraries is None:
+            return None
+        known = self._knowledge.installed
+        if dotted not in known:
+            known[dotted] = None  # for a library that leads back here
+            known[dotted] = self._in_library(dotted)
+        return known[dotted]
+
+    def _in_library(self, dotted: str) -> Value | None:
+        parts = dotted.split(".")
+        for end in range(len(parts) - 1, 0, -1):
+            module = self._program.installed(".".join(parts[:end]))
+            if module is None:
+                continue
+            value: Value | None = self.value(module, parts[end])
+            for name in parts[end + 1 :]:
+                frame = self.frame(module)
+                value = value.attribute(frame, module.tree, name, quiet=True) if isinstance(value, ClassValue) else None
+            return value if isinstance(value, (ClassValue, FunctionValue)) else None
+        return None
+
     def attribute(self, module: Module, name: str) -> Value:
         """`module.name`: a name, or a submodule."""
         value = self.value(module, name)
@@ -250,6 +274,8 @@ class Names:
             return value
         if module.is_package:
             sub = self._program.by_place.get(f"{module.directory}/{name}")
+            if sub is None and module.library:
+                sub = self._program.installed(f"{module.name}.{name}")
             if sub is not None:
                 return ModuleValue(sub)
         return UNKNOWN

@@ -140,7 +140,9 @@ class Objects:
         given: list[tuple[Any, Value]] = [*enumerate(args), *keywords.items()]
         deciding = [(place, value) for place, value in given if value.decides_code()]
         inner = max([value.nesting() for _, value in deciding], default=-1)
-        context: Any = tuple([(place, value.key) for place, value in deciding]) if inner < MAX_NESTING else "deep"
+        # What is left out is None as a rule: an object made from these tensors holds something else than one made from those.
+        tensors = [(place, "tensor") for place, value in given if type(value) is Tensor]
+        context: Any = (*((p, value.key) for p, value in deciding), *tensors) if inner < MAX_NESTING else "deep"
         instance = Instance(cls, context, nesting=inner + 1)
         if instance.key in self._learned.constructions:
             self._join_construction(instance, args, keywords)

@@ -54,6 +54,7 @@ class ProgramKnowledge:
     frames: dict[str, Frame] = field(default_factory=dict)
     """The frame of each file's top level."""
     externals: dict[str, External] = field(default_factory=dict)
+    installed: dict[str, Value | None] = field(default_factory=dict)
     mro: dict[Class, list[Class]] = field(default_factory=dict)
     bases: dict[Class, list[Value]] = field(default_factory=dict)
     external_base: dict[Class, str] = field(default_factory=dict)

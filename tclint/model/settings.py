@@ -95,6 +95,8 @@ class Settings:
     respect_gitignore: bool = True
     src: tuple[str, ...] = ()
     """Folders that absolute imports start from, beside those above the importing file."""
+    python: str = ""
+    """The environment whose libraries are read where the program uses them; empty: none is."""
     fixes: bool = True
     """Whether findings come with their fixes. They cost time, and not every report shows them."""
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)

@@ -50,6 +50,7 @@ class Module:
         "constants",
         "directory",
         "is_package",
+        "library",
         "name",
         "outline",
         "path",
@@ -71,6 +72,7 @@ class Module:
         root: str,
         data: Data,
         report: bool,
+        library: bool = False,
     ) -> None:
         self.program = program
         self.path = path
@@ -80,6 +82,7 @@ class Module:
         self.is_package = os.path.basename(absolute) == "__init__.py"
         self._data = data
         self.report = report
+        self.library = library  # nobody's business but that of who asks for a name out of it
         self.problem: Problem | None = None
         self.reader: object = None  # whose values these are
         self.values: dict[str, object] = {}

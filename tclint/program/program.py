@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from tclint.program.asking import Answers, Question
+from tclint.program.libraries import Libraries
 from tclint.program.module import Data, Module
 from tclint.program.portions import Fact, Lines, Named, Outline
 from tclint.program.symbols import Class, Function, FunctionNode, Lookup
@@ -39,17 +40,23 @@ class Program:
         self._top = ""
         self._roots: list[tuple[str, str]] = []
         self._indexes: dict[object, object] = {}
+        self.libraries: Libraries | None = None
+        self._of_libraries: dict[str, Module | None] = {}
+        """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
 
     @classmethod
-    def build(cls, files: Sequence[tuple[str, str, Data, bool]], roots: Sequence[str] = ()) -> Program:
+    def build(
+        cls, files: Sequence[tuple[str, str, Data, bool]], roots: Sequence[str] = (), libraries: Libraries | None = None
+    ) -> Program:
         """From (display path, absolute path, content, report), in any order.
 
         `roots` are folders that absolute imports may start from, beside those above the importing file, and packages that
-        may be imported from anywhere.
+        may be imported from anywhere. Files of `libraries` are read when a name out of them is asked for.
         """
         program = cls()
+        program.libraries = libraries
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
         for path, absolute, data, report in sorted(files, key=lambda file: file[:2]):
             name, root = _dotted(absolute, packages)
@@ -63,12 +70,26 @@ class Program:
         return program
 
     def find(self, importer: Module, dotted: str) -> Module | None:
-        """The module that `import dotted` in `importer` means, if it is one of the program's."""
+        """The module that `import dotted` in `importer` means, if it is one of the program's; in a library, of the libraries'."""
+        if importer.library:
+            return self.installed(dotted)
         key = (importer.directory, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._find(importer, dotted)
         self.touched.update(self._decided.get(key, ()))
         return self._resolved[key]
+
+    def installed(self, dotted: str) -> Module | None:
+        """The module of a library that is installed, where libraries are read."""
+        if self.libraries is None:
+            return None
+        if dotted not in self._of_libraries:
+            path = self.libraries.file_of(dotted)
+            made = (
+                Module(self, path, path, dotted, self.libraries.folder, _bytes_of(path), False, True) if path else None
+            )
+            self._of_libraries[dotted] = made
+        return self._of_libraries[dotted]
 
     def _find(self, importer: Module, dotted: str) -> Module | None:
         relative = dotted.replace(".", os.sep)
@@ -216,6 +237,17 @@ class Program:
             oldest, size = self._functions.popleft()
             self._kept_functions -= size
             oldest.forget()
+
+
+def _bytes_of(path: str) -> Data:
+    def read() -> bytes:
+        try:
+            with open(path, "rb") as stream:
+                return stream.read()
+        except OSError:
+            return b""  # it is being installed anew
+
+    return read
 
 
 def _dotted(absolute: str, packages: set[str]) -> tuple[str, str]:

@@ -27,6 +27,7 @@ _READING: Final = (
     "cudagraph",
     "tokenizers",
     "require_compile_wrapper",
+    "python",
     "withheld",
 )
 _OF_THE_RUN: Final = ("jobs", "cache_dir", "no_cache", "src", "fixes", "root", "nearer")

@@ -66,7 +66,7 @@ def _in_turn(
 def _run(
     files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
 ) -> Told:
-    reading = read(files, cache, settings.src)
+    reading = read(files, cache, settings.src, settings.python)
     target = releases.parse(settings.target_torch) or releases.NEWEST
     known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
     active = [rule for rule in known if _is_active(rule, target, settings)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.program import Definition, Import, Module
+from tclint.program import Class, Definition, Import, Module
 from tclint.program.index import index_of
 from tclint.sources.outline import outline
 from tclint.sources.text import Unparsable, parse
@@ -25,6 +26,27 @@ def links_of(module: Module) -> tuple[str, ...]:
             dotted[f"{definition.target}.{definition.attribute}"] = None
     found = (module.program.find(module, name) for name in dotted)
     return tuple(dict.fromkeys(other.path for other in found if other is not None))
+
+
+def derives_from(module: Module, packages: Container[str]) -> bool:
+    """Whether a class at the top of a file has a base that comes from one of these packages."""
+    names, _ = _top_level(module)
+    outside = {
+        name
+        for name, definition in names.items()
+        if isinstance(definition, Import) and definition.target.partition(".")[0] in packages
+    }
+    if not outside:
+        return False
+    classes = (definition.node for definition in module.names.values() if isinstance(definition, Class))
+    return any(_first_name(base) in outside for cls in classes for base in cls.bases)
+
+
+def _first_name(base: ast.expr) -> str:
+    """`lib` of `lib.Base[T]`."""
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    return base.id if isinstance(base, ast.Name) else ""
 
 
 def _top_level(module: Module) -> tuple[Mapping[str, Definition], Sequence[str]]:

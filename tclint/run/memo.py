@@ -30,7 +30,8 @@ class Memo:
         self.program = program
         self.hashes = hashes
         # A result names files and modules; where one is called something else, none of it holds.
-        self.layout = digest_of(f"{m.path} {m.name}" for m in program.modules)
+        libraries = [program.libraries.state] if program.libraries is not None else []
+        self.layout = digest_of([*libraries, *(f"{m.path} {m.name}" for m in program.modules)])
         self._digests: dict[str, str | None] = {}
         self._changed: dict[int, tuple[Mapping[str, str], frozenset[str]]] = {}
         """The hashes of earlier runs, by their identity, each with what changed since."""
@@ -94,7 +95,12 @@ class Memo:
 
     def _now(self, path: str) -> str | None:
         """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""
-        return self._said(path) if path.startswith(MARK) else self.hashes.get(path)
+        if path.startswith(MARK):
+            return self._said(path)
+        libraries = self.program.libraries
+        if path not in self.hashes and self.cache is not None and libraries is not None and libraries.holds(path):
+            return self.cache.hash_at(path) or None
+        return self.hashes.get(path)
 
     def _said(self, name: str) -> str | None:
         if name not in self._digests:

@@ -361,7 +361,7 @@ class PartRunner:
         # File by file: a fix reads the whole file, and not all trees stay in memory.
         for finding, rule, event in sorted(dispatcher.found.values(), key=lambda f: f[0].path):
             # Rules hear of all files, as what one told in the first decides what it tells in the next.
-            if finding.path in self._unasked:
+            if finding.path in self._unasked or event.module.library:
                 continue
             place = absolute.get(finding.path, finding.path)
             held = self.settings.at(place)

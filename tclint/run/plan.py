@@ -15,7 +15,7 @@ from tclint.interpreter import registries
 from tclint.model.report import Problem
 from tclint.program import FunctionPlace, Module, Touched, dynamo_config, reads
 from tclint.run import leading, taught
-from tclint.run.links import Components, alone, links_of
+from tclint.run.links import Components, alone, derives_from, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
 from tclint.run.results import Entered, Result, Sites
@@ -66,7 +66,7 @@ class Plan:
         for module in self.program.modules if helping else ():
             if not self.glances[module.path].compiles and self._imports_any(module, helping):
                 self.glances[module.path] = glance.glance(module.data, names, triggers)
-        self.inheriting = glance.inheriting(self.glances)
+        self.inheriting = glance.inheriting(self.glances) | self._below_libraries()
         self.chosen = [
             m
             for m in self.program.modules
@@ -97,6 +97,19 @@ class Plan:
         # By content, as all that is asked of every file: reading them all again costs more than a small edit.
         key = f"imports {digest_of(names)} {self.memo.hashes.get(module.path)}"
         return bool(self.memo.by_content(key, lambda: glance.imports_any(module.data, names)))
+
+    def _below_libraries(self) -> frozenset[str]:
+        """The files of which a class may inherit a `forward` from a library that is read."""
+        libraries = self.program.libraries
+        if libraries is None:
+            return frozenset()
+        return frozenset(
+            m.path
+            for m in self.program.modules
+            if (seen := self.glances[m.path]).bases
+            and not libraries.names.isdisjoint(seen.words)
+            and derives_from(m, libraries.names)
+        )
 
     def _dynamo(self) -> dict[str, frozenset[str]]:
         """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""

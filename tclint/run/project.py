@@ -243,7 +243,8 @@ class Project:
         ends: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
-        known = self._cache.recall(files) if self._cache is not None else None
+        # What follows from libraries is kept with each part: which of their files a run reads is known when it has run.
+        known = self._cache.recall(files) if self._cache is not None and not self.settings.python else None
         if known is not None:
             return known
         from tclint.run import engine

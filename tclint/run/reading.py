@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tclint.model.errors import ConfigError
 from tclint.model.report import Problem
 from tclint.program import Data, Program
+from tclint.program.libraries import Libraries
+from tclint.sources import environment
 from tclint.sources.text import UNREADABLE
 
 if TYPE_CHECKING:
@@ -36,14 +39,27 @@ class Reading:
     """How many files are reported on, those included that cannot be read."""
 
 
-def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = ()) -> Reading:
-    """The files of a run, whose imports may start from `roots`. With a cache their content is read when it is asked for: most of it never is."""
+def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = (), python: str = "") -> Reading:
+    """The files of a run, whose imports may start from `roots`, and lead to the libraries in `python`. With a cache their content is read when it is asked for: most of it never is."""
     reader = _Reader(cache)
-    program = Program.build(list(reader.modules(files)), roots)
+    program = Program.build(list(reader.modules(files)), roots, _libraries(python))
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
     return Reading(
         program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files)
     )
+
+
+def _libraries(python: str) -> Libraries | None:
+    """The libraries of the environment that was named."""
+    if not python:
+        return None
+    found = environment.site_packages(python)
+    if found is None:
+        raise ConfigError(
+            f"python must be a virtual environment, an interpreter or a site-packages folder, and there is none at {python}; "
+            "make it, or leave the setting out (--python names another one)"
+        )
+    return Libraries(found)
 
 
 class _Reader:

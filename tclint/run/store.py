@@ -67,6 +67,10 @@ class Cache:
             return _digest(file.text)
         return self._stats.hash_of(file.absolute)
 
+    def hash_at(self, path: str) -> str:
+        """The same of a file that is read around the run, by its absolute path."""
+        return self._stats.hash_of(path)
+
     @staticmethod
     def digest(data: bytes) -> str:
         return _digest(data)

@@ -148,6 +148,7 @@ def load(
         cache_dir=_cache_dir(settings),
         rules=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.rules),
         src=tuple(os.path.normpath(os.path.join(settings.root, folder)) for folder in settings.src),
+        python=os.path.normpath(os.path.join(settings.root, settings.python)) if settings.python else "",
     )
 
 
@@ -284,6 +285,8 @@ def _override(settings: Settings, overrides: Mapping[str, object], cwd: str) -> 
         changed["cache_dir"] = os.path.join(cwd, settings.cache_dir) if settings.cache_dir else ""
     if "src" in given:
         changed["src"] = tuple(os.path.join(cwd, folder) for folder in settings.src)
+    if "python" in given and settings.python:
+        changed["python"] = os.path.join(cwd, settings.python)
     if "rules" in given:
         changed["rules"] = tuple(os.path.join(cwd, folder) for folder in settings.rules)
     return replace(settings, source=source, **changed)

@@ -128,6 +128,7 @@ READERS: Mapping[str, Callable[[object], object]] = {
     "no-cache": _bool,
     "respect-gitignore": _bool,
     "src": _strings,
+    "python": _string,
 }
 CUDAGRAPH_READERS: Mapping[str, Callable[[object], object]] = {
     "callables": _strings,

@@ -209,6 +209,32 @@ def knows_package(name: str) -> bool:
 
 
 @functools.cache
+def speaks_for(package: str) -> bool:
+    """Whether what is known of a package is known of all of it, so that nobody need read its text."""
+    return knows_package(package) or any(whole == package or whole.startswith(f"{package}.") for whole in _whole())
+
+
+@functools.cache
+def speaks_of(name: str) -> bool:
+    """Whether something is known of calling what has this dotted name, or an object of it."""
+    return name in _written() or f"{name}.__call__" in _written() or speaks_for(name.partition(".")[0])
+
+
+@functools.cache
+def _written() -> frozenset[str]:
+    return frozenset(name for effect in overlay.effects() for name in overlay.named(effect))
+
+
+@functools.cache
+def _whole() -> frozenset[str]:
+    """The packages of which something is said as a whole: `tqdm.*`, `scipy.`."""
+    ends = (".*", ".")
+    return frozenset(
+        n.removesuffix("*").removesuffix(".") for n in _written() if n.endswith(ends) and n.count(".") == 1
+    )
+
+
+@functools.cache
 def methods(effect: str) -> frozenset[str]:
     """The last parts of those names."""
     return frozenset(name.rpartition(".")[2] for name in overlay.named(effect))

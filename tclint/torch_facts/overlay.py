@@ -87,6 +87,8 @@ _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "gc.get_referrers": (">list !GB0007",),
     "importlib.__import__": ("str>namespace !GB0007",),
     "importlib.metadata.version": ("str>str !GB0007",),
+    "torch.jit.fork": ("function,Tf2>object !GB0007", "module,Tf2>object !GB0007"),
+    "torch.jit.wait": ("object>Tf2 !GB0007",),
     "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),
 }
 _ADDRESS: Final = "the asking compares what came out: alone it is traced; what is done with it is in language.json"

@@ -140,6 +140,8 @@ def reads_values(key: str) -> bool:
 @functools.cache
 def has_peers(key: str) -> bool:
     """Whether other tensors of the same type as the first are given: then these decide on the type as well."""
+    if any(form.arguments and form.arguments[0].kind.members for form in forms(key)):
+        return True
     return any(
         other.kind.is_tensor and other.kind.dtype == "f"
         for form in forms(key)

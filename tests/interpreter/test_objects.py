@@ -9,7 +9,7 @@ from small_programs import cls, given, interpreter
 from tclint.api import lint
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.options import Options
-from tclint.values import NONE, UNKNOWN, Compiled, Const, Instance, Object, Scalar, Seq, Tensor, Value
+from tclint.values import NONE, SPARSE, UNKNOWN, Compiled, Const, Instance, Object, Region, Scalar, Seq, Tensor, Value
 
 
 def items(interp: Interpreter, name: str = "f") -> tuple[Value, ...]:
@@ -270,3 +270,23 @@ def test_what_a_class_does_to_its_parts_is_not_done_to_those_of_its_base(tmp_pat
     raw = _PARTS.replace("    def encode(self, x):\n        return self.encoder(x).clone()\n", "")
     (tmp_path / "m.py").write_text(raw)
     assert 24 in [finding.line for finding in lint(["."], cwd=tmp_path, isolated=True, select=["TCL301"]).findings]
+
+
+def test_objects_hold_what_they_were_made_from() -> None:
+    """Which parameters get a tensor decides what an object holds, whichever of its class is made first."""
+    interp = interpreter(
+        a="""
+        import torch
+        class Held:
+            def __init__(self, dense=None, places=None):
+                self.value = dense if dense is not None else torch.sparse_coo_tensor(places, torch.ones(4), (4, 4))
+        def f():
+            first = Held(places=torch.zeros(2, 4))
+            second = Held(torch.ones(3))
+            return first.value, second.value, Held(dense=torch.ones(3)).value
+        """
+    )
+    found = given(interp, "f", region=Region(None))
+    assert isinstance(found, Seq)
+    assert found.items is not None
+    assert [isinstance(each, Tensor) and bool(each.flags & SPARSE) for each in found.items] == [True, False, False]

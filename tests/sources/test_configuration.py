@@ -102,6 +102,7 @@ cache-dir = "c"
 no-cache = true
 respect-gitignore = false
 src = ["python"]
+python = ".venv"
 
 [tool.tclint.per-file-ignores]
 "tests/*" = ["TCL1"]
@@ -129,6 +130,7 @@ factories = { "m:C" = "m:make" }
     assert settings.no_cache
     assert not settings.respect_gitignore
     assert settings.src == (str(tmp_path / "python"),)
+    assert settings.python == str(tmp_path / ".venv")
     assert pickle.loads(pickle.dumps(settings)) == settings
 
 

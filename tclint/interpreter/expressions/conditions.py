@@ -115,6 +115,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     keyword = "and" if type(node.op) is ast.And else "or"
     results: list[Value] = []
     skipped: Env | None = None
+    maybe = frame.maybe
     for operand in node.values[:-1]:
         then, otherwise, value = _branch_value(frame, operand, keyword)
         go, stop = (then, otherwise) if keyword == "and" else (otherwise, then)
@@ -124,9 +125,12 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
             skipped = join_env(skipped, stop)
         if go is None:
             frame.env = skipped if skipped is not None else frame.env
+            frame.maybe = maybe
             return join_all(results)
         frame.env = go
+        frame.maybe += stop is not None and frame.module.library
     results.append(evaluate(frame, node.values[-1]))
+    frame.maybe = maybe
     merged = join_env(frame.env, skipped)
     if merged is not None:
         frame.env = merged
@@ -137,6 +141,9 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
     then, otherwise = branch(frame, node.test, "conditional expression")
     values: list[Value] = []
     after: Env | None = None
+    # What a library does is told to its callers where it is sure: `float(x) if given else None` is not.
+    undecided = then is not None and otherwise is not None and frame.module.library
+    frame.maybe += undecided
     if then is not None:
         frame.env = then
         values.append(evaluate(frame, node.body))
@@ -145,6 +152,7 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
         frame.env = otherwise
         values.append(evaluate(frame, node.orelse))
         after = join_env(after, frame.env)
+    frame.maybe -= undecided
     if after is not None:
         frame.env = after
     return join_all(values)

@@ -8,8 +8,8 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tokenizers
-from tclint.torch_facts import objects
-from tclint.values import UNKNOWN, Dict, Object, Seq, Value
+from tclint.torch_facts import facts, objects
+from tclint.values import UNKNOWN, ClassValue, Dict, Object, Seq, Value
 
 Args = Sequence[Value]
 Keywords = Mapping[str, Value]
@@ -30,7 +30,7 @@ def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords,
     interp = frame.interp
     if interp.compile_sites.is_compile_function(name):
         return interp.compile_sites.compile(frame, node, name, args, keywords)
-    handler = _LIBRARIES.get(name.partition(".")[0], _other)
+    handler = _LIBRARIES.get(name.partition(".")[0], other)
     result = handler(frame, node, name, args, keywords, open_ended)
     result = _as_made(frame, node, name, args, result)
     interp.emitter.call(frame, node, name, args, keywords, None, result)
@@ -58,11 +58,22 @@ def _iterator(frame: Frame, node: ast.AST, value: Value, result: Value) -> Value
     return (result if isinstance(result, Seq) else Seq("list", None, value.iterate(frame, node))).made_by(maker)
 
 
-def _other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    """A library without a model: a tokenizer or another object where the name says that one is made."""
+def other(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """A name without a model: what the library defines, where it is read, or a tokenizer or another object where the name says that one is made."""
     if tokenizers.made_by(name):
         return Object(tokenizers.TOKENIZER, frame.origin(node))
+    installed = _installed(frame, name)
+    if installed is not None:
+        return installed.call(frame, node, args, keywords, open_ended)
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
+
+
+def _installed(frame: Frame, name: str) -> Value | None:
+    """What is called, where the library that defines it is read; eager code builds objects, and what else it calls is set-up."""
+    if facts.speaks_of(name):
+        return None
+    found = frame.interp.names.installed(name)
+    return found if frame.region is not None or isinstance(found, ClassValue) else None
 
 
 def is_class(name: str) -> bool:

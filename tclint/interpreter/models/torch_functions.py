@@ -327,6 +327,12 @@ def _gives_itself(name: str, short: str, keywords: Keywords) -> bool:
     return short.endswith("_") and not short.endswith("__") or name in facts.named("may give the tensor itself")
 
 
+def _members(args: Args) -> list[Value]:
+    """What a first list holds: all of it decides on the type."""
+    held = args[0].items if args and isinstance(args[0], Seq) else None
+    return [tensor_of(value) or Tensor() for value in held or ()]
+
+
 def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords: Keywords, origin: Origin) -> Value:
     """The tensor that a function computes from its arguments."""
     if returns.gives_pair(name) and reduces_to_pair(args[1:], keywords):
@@ -334,7 +340,7 @@ def _computed(name: str, short: str, first: Tensor | None, args: Args, keywords:
         return Seq("tuple", (Tensor(PROVEN, dtype, -1, 0, origin), Tensor(PROVEN, "i", -1, 0, origin)))
     of = first or Tensor()
     ndim = result_ndim(name, of, args[1:], keywords)
-    dtype = dtype_argument((), keywords) or result_dtype(name, of, args[1:], keywords)
+    dtype = dtype_argument((), keywords) or result_dtype(name, of, [*_members(args), *args[1:]], keywords)
     flags = DATA_SIZED if _is_sized_by_values(name, args, keywords) else 0
     if first is None and all(is_number(a) for a in args) and not name.startswith("torch.rand"):
         flags |= CONSTANT

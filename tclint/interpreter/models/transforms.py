@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
-from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
+from tclint.interpreter.models.functions import Args, Keywords, library, other
 from tclint.torch_facts import facts
 from tclint.values import UNKNOWN, Object, Tensor, Value, tensor_of
 
@@ -21,9 +21,9 @@ def _result(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Valu
 
 
 def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    if is_class(name):
-        return instance(frame, node, name, args, keywords, open_ended)
-    return _result(frame, node, args, keywords) if name in _TRANSFORMS else UNKNOWN
+    if name in _TRANSFORMS:
+        return _result(frame, node, args, keywords)
+    return other(frame, node, name, args, keywords, open_ended)
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
