@@ -14,7 +14,7 @@ from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.sources.tree import Position, nodes, position, text
 from tclint.torch_facts import facts
-from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
+from tclint.values import ClassValue, Const, External, Instance, Object, Scalar, Seq, Tensor, Value
 
 HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
@@ -178,13 +178,20 @@ def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterat
     elif isinstance(value, External) and value.name in _BEYOND:
         yield "raise what is no Exception", node
     elif isinstance(value, External) and isinstance(node.exc, ast.Call):
-        texts = all(not isinstance(each, ast.Constant) or isinstance(each.value, str) for each in node.exc.args)
+        texts = len(node.exc.args) < 2 and all(_may_be_text(frame, each) for each in node.exc.args)
         if node.exc.keywords:
             yield "exception that is made with keywords", node
         elif not texts:
             yield f"{value.name.removeprefix('builtins.')} of no text", node
     elif isinstance(value, (Instance, Object)) and not made and _is_from_outside(frame, node.exc):
         yield "raise an object", node
+
+
+def _may_be_text(frame: Frame, argument: ast.expr) -> bool:
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, argument)
+    known = isinstance(value, (Const, Scalar, Seq, Tensor))
+    return value.python_type == "str" or not known
 
 
 def _is_from_outside(frame: Frame, raised: ast.expr | None) -> bool:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tclint import events
-from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
+from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, stores, streams, witness
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -189,7 +189,7 @@ def _raises(frame: Frame, node: ast.If, then: Env) -> bool:
     if frame.region is None or frame.region.evidence is None:
         return False
     frame.env = then
-    ways = seen_sizes.ways(frame, node.test)
+    ways = witness.ways(frame, node.test)
     if True in ways and not exceptions.may_be_caught(frame) and exceptions.reached(frame):
         frame.interp.emitter.feature(frame, node.body[-1], exceptions.LEAVES)
     return ways == {True} and exceptions.caught(frame)
@@ -303,6 +303,9 @@ def _try(frame: Frame, node: ast.Try) -> None:
         exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
+    if _is_refused(frame, node):
+        del frame.returns[returned:]
+        frame.dead = True
     frame.blocks.pop()
     after_body = frame.env
     works = not frame.dead or len(frame.returns) > returned
@@ -342,6 +345,19 @@ def _try(frame: Frame, node: ast.Try) -> None:
         dead, frame.dead = frame.dead, False
         run_block(frame, node.finalbody)
         frame.dead = frame.dead or dead
+
+
+def _is_refused(frame: Frame, node: ast.Try) -> bool:
+    """Whether torch refuses an operation of the block in every call in sight; told where a handler is surely reached then."""
+    if not exceptions.caught(frame):
+        return False
+    for statement in node.body:
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
+            found = witness.refused(frame, statement)
+            if found is not None:
+                exceptions.fails(frame, found, "operation on sizes that do not fit")
+                return True
+    return False
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -392,7 +408,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
+    if exceptions.caught(frame) and (value.truth() is False or witness.ways(frame, node.test) == {False}):
         by = "" if value.truth() is False else " by a size"
         frame.interp.emitter.feature(frame, node, f"assert that fails{by}")
         frame.dead = True
