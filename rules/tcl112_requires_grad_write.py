@@ -15,6 +15,7 @@ from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.program import Function
 from tclint.rules import _leaves
 from tclint.rules._constructors import Constructors
+from tclint.rules._consumed import untraced
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import nodes, same
 from tclint.torch_facts import facts
@@ -180,9 +181,11 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
             verdict = self.verdict(event)
-            if (verdict is not None and verdict.breaks == "never") or (
-                self._differentiates(event) and event.configured(_SWITCH)
-            ):
+            if verdict is not None and verdict.breaks == "never":
+                return
+            if self._differentiates(event) and event.configured(_SWITCH):
+                if (what := untraced(event)) is not None:
+                    yield self._finding(event, what, None)
                 return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
