@@ -49,6 +49,44 @@ def seen(function: Function, read: ast.AST, name: str) -> Binding | None | bool:
     return last if here.path[: len(last.path)] == last.path else None
 
 
+def guards(function: Function, read: ast.AST, name: str) -> list[list[tuple[ast.stmt, str]]]:
+    """For each binding of a name before a read, the statements that may leave it out, and in which of their blocks it stands."""
+    places, _ = function.index(_places)
+    here, blocks = _around(places, read), function.index(_holders)
+    found: list[list[tuple[ast.stmt, str]]] = []
+    for binding in function.index(_bindings).get(name, []) if here is not None else ():
+        assert here is not None
+        if _before(binding.statement, here.statement):
+            found.append([blocks[path] for path in _prefixes(binding.path) if path != here.path[: len(path)]])
+    return found
+
+
+def doubtful(function: Function) -> frozenset[str]:
+    """The names that a function binds only in blocks that may be left out."""
+    given = {each.arg for each in nodes(function.node.args) if isinstance(each, ast.arg)}
+    bindings = function.index(_bindings).items()
+    return frozenset(name for name, found in bindings if name not in given and all(len(b.path) > 1 for b in found))
+
+
+def _holders(function: Function) -> dict[_Path, tuple[ast.stmt, str]]:
+    """The statement that each block belongs to, and which of its blocks it is."""
+    found: dict[_Path, tuple[ast.stmt, str]] = {}
+    places = function.index(_places)[0]
+    by_path: dict[_Path, list[_Place]] = {}
+    for place in places:
+        by_path.setdefault(place.path, []).append(place)
+    for path, inside in by_path.items():
+        outer = [p for p in places if p.path == path[:-1] and _holds(p.statement, inside[0].statement)]
+        for place in outer:
+            fields = [f for f in _BLOCKS if inside[0].statement in (getattr(place.statement, f, None) or ())]
+            found[path] = (place.statement, fields[0] if fields else "")
+    return found
+
+
+def _holds(outer: ast.stmt, inner: ast.stmt) -> bool:
+    return outer.lineno <= inner.lineno and (inner.end_lineno or 0) <= (outer.end_lineno or 0)
+
+
 def _prefixes(path: _Path) -> Iterator[_Path]:
     return (path[:end] for end in range(1, len(path) + 1))
 

@@ -109,6 +109,8 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     if frame.region is not None and exceptions.caught(frame):
         for feature, where in exceptions.features(frame, node):
             frame.interp.emitter.feature(frame, where, feature)
+    elif frame.region is not None:
+        exceptions.leaves(frame, node)
     frame.dead = True
 
 

@@ -59,6 +59,27 @@ def refused(frame: Frame, statement: ast.stmt) -> ast.expr | None:
     return None
 
 
+def unbound(frame: Frame, read: ast.Name) -> bool:
+    """Whether in every call in sight all that would bind a name is left out before it is read."""
+    function = frame.function
+    if function is None or read.id not in function.index(definitions.doubtful):
+        return False
+    found = definitions.guards(function, read, read.id)
+    return bool(found) and all(any(_is_left_out(frame, *guard) for guard in each) for each in found)
+
+
+def _is_left_out(frame: Frame, statement: ast.stmt, block: str) -> bool:
+    if isinstance(statement, (ast.If, ast.While)):
+        return ways(frame, statement.test) == {block != "body"}
+    if not isinstance(statement, ast.For) or block != "body":
+        return False
+    walked = statement.iter
+    counts = isinstance(walked, ast.Call) and isinstance(walked.func, ast.Name) and walked.func.id == "range"
+    if isinstance(walked, ast.Call) and counts and len(walked.args) == 1:
+        return all(type(each) is int and each <= 0 for each in _answers(frame, walked.args[0]) or [1])
+    return all(each == () for each in _answers(frame, walked) or [None])
+
+
 def _answers(frame: Frame, node: ast.expr) -> list[Any]:
     evidence = frame.region.evidence if frame.region is not None else None
     found: list[Any] = []

@@ -23,8 +23,7 @@ def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str, "bool": bool}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
-                if exceptions.caught(frame):
-                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
+                exceptions.fails(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
         if any(option.source == ENVIRONMENT for option in value.options[1:]):
             return join_all(convert(frame, node, [option], keywords) for option in value.options)
