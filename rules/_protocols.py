@@ -165,11 +165,25 @@ def of_return(event: Return) -> Iterator[str]:
             yield "return of a @contextmanager"
     given = event.node.value
     entered = event.ask.of_function(_entered)
+    made_here = event.ask.of_function(_made)
     for node in given.elts if isinstance(given, ast.Tuple) else (given,):
-        if isinstance(node, ast.Name) and node.id in entered:
-            made = event.ask.evaluate(entered[node.id])
-            if isinstance(made, External):
-                yield f"return of a {made.name}"
+        function = node.func if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Name):
+            function = entered.get(node.id) or made_here.get(node.id)
+        made = event.ask.evaluate(function) if function is not None else None
+        if isinstance(made, External):
+            yield f"return of a {made.name}"
+
+
+def _made(function: Function) -> Mapping[str, ast.expr]:
+    """Which names one assignment alone binds to which call's function."""
+    stores = [each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    return {
+        each.targets[0].id: each.value.func
+        for each in ast.walk(function.node)
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
+        if isinstance(each.targets[0], ast.Name) and stores.count(each.targets[0].id) == 1
+    }
 
 
 def _entered(function: Function) -> Mapping[str, ast.expr]:

@@ -122,6 +122,8 @@ class UnsupportedPython(Rule):
         super().__init__()
         self._changed: deque[object] = deque(maxlen=16)
         """The last runs of compiled functions in which a dict is written that was there before."""
+        self._broken: deque[tuple[object, ast.AST]] = deque(maxlen=16)
+        """The last graph breaks: the run of the function, and what breaks there."""
 
     def on_define(self, event: Define) -> Iterator[Finding]:
         if event.what == "class":
@@ -283,6 +285,8 @@ class UnsupportedPython(Rule):
         unhanded = facts.at(self.release).named("cannot be handed over at a graph break")
         unmade = facts.at(self.release).named("is of an object that cannot be made again at a graph break")
         methods = {name.rpartition(".")[2] for name in unhanded}
+        if event.function is None and event.at.sure and event.resumes:
+            self._broken.append((event.ask.this_run(), event.node))
         # Where only some runs get to the break, the others hand nothing over: a switch may be off for good.
         if event.function is None or not event.at.sure:
             return
@@ -297,8 +301,10 @@ class UnsupportedPython(Rule):
             )
 
     def on_use(self, event: Use) -> Iterator[Finding]:
-        if not _uses.is_held(event):
+        left = any(_uses.is_left_by(event, run, node) for run, node in self._broken)
+        if not left and not _uses.is_held(event):
             return  # what compiled code makes itself nobody was asked about
+        made = "a graph break has made" if left else "was made outside"
         if any(each is event.ask.this_run() for each in self._changed):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
@@ -309,11 +315,11 @@ class UnsupportedPython(Rule):
             "",
         )
         if happens:
-            yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
+            yield self._finding(event, f"a `{event.value.maker}` that {made} {happens}", node)
         elif failing := objects.broken(event.value.maker, operation, self.release, raises=True):
             yield self.finding(
                 event,
-                f"a `{event.value.maker}` that was made outside {failing}: torch.compile raises here",
+                f"a `{event.value.maker}` that {made} {failing}: torch.compile raises here",
                 node=node,
                 confidence=Confidence.HIGH,
                 effect=Effect.ERROR,
