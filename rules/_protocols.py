@@ -177,7 +177,9 @@ def of_return(event: Return) -> Iterator[str]:
 
 def _made(function: Function) -> Mapping[str, ast.expr]:
     """Which names one assignment alone binds to which call's function."""
-    stores = [each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    stores = [
+        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
     return {
         each.targets[0].id: each.value.func
         for each in ast.walk(function.node)

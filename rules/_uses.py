@@ -56,7 +56,9 @@ def _bound_once(function: Function) -> dict[str, Position]:
             found.setdefault(each.targets[0].id, []).append(position(each.value))
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             found.setdefault(each.id, [])
-    stores = [each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    stores = [
+        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
     return {name: places[0] for name, places in found.items() if len(places) == 1 == stores.count(name)}
 
 

@@ -184,8 +184,8 @@ class RequiresGradWrite(Rule):
             if verdict is not None and verdict.breaks == "never":
                 return
             if self._differentiates(event) and event.configured(_SWITCH):
-                if (what := untraced(event)) is not None:
-                    yield self._finding(event, what, None)
+                if (left := untraced(event)) is not None:
+                    yield self._finding(event, left, None)
                 return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 

@@ -66,4 +66,4 @@ def _is_other_number(layout: Layout, args: Arguments) -> bool:
     asked = math.prod(each for each in wanted if each != -1)
     if list(wanted).count(-1) != 1:
         return bool(many != asked)
-    return asked == 0 or many % asked != 0
+    return bool(asked == 0 or many % asked)
