@@ -410,7 +410,11 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if exceptions.caught(frame) and (value.truth() is False or witness.ways(frame, node.test) == {False}):
+    if frame.region is None or not (value.truth() is False or witness.ways(frame, node.test) == {False}):
+        return
+    if not exceptions.caught(frame):
+        exceptions.leaves(frame, node)
+    else:
         by = "" if value.truth() is False else " by a size"
         frame.interp.emitter.feature(frame, node, f"assert that fails{by}")
         frame.dead = True

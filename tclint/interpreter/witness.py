@@ -59,6 +59,16 @@ def refused(frame: Frame, statement: ast.stmt) -> ast.expr | None:
     return None
 
 
+def is_other_than_out(frame: Frame, node: ast.Call) -> bool:
+    """Whether in every call in sight what an operation gives is of another size than the tensor it is to be written to."""
+    out = next((each.value for each in node.keywords if each.arg == "out"), None)
+    pairs = list(zip(_answers(frame, node), _answers(frame, out) if out is not None else (), strict=False))
+    return bool(pairs) and all(
+        isinstance(a, Layout) and isinstance(b, Layout) and None not in (*a.sizes, *b.sizes) and a.sizes != b.sizes
+        for a, b in pairs
+    )
+
+
 def unbound(frame: Frame, read: ast.Name) -> bool:
     """Whether in every call in sight all that would bind a name is left out before it is read."""
     function = frame.function
@@ -210,7 +220,7 @@ class _Witness:
         if any(isinstance(each, ast.Starred) for each in node.args) or any(k.arg is None for k in node.keywords):
             return _UNKNOWN
         args = [self.value(frame, each) for each in node.args]
-        keywords = {each.arg or "": self.value(frame, each.value) for each in node.keywords}
+        keywords = {each.arg or "": self.value(frame, each.value) for each in node.keywords if each.arg != "out"}
         if isinstance(node.func, ast.Attribute):
             owner = self.value(frame, node.func.value)
             if isinstance(owner, Layout):
