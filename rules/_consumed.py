@@ -11,7 +11,7 @@ from tclint.events import Call
 from tclint.sources.tree import nodes
 
 _KEPT: Final = ("retain_graph", "create_graph")
-_CUT: Final = ("detach", "shape", "size", "dtype", "device", "dim", "ndim")
+_CUT: Final = ("detach", "grad", "shape", "size", "dtype", "device", "dim", "ndim")
 """What of a tensor does not hand out how it was computed."""
 
 
@@ -80,6 +80,8 @@ def _read(value: ast.AST) -> set[str]:
 def _carried(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and node.attr in _CUT:
         return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "grad":
+        return  # a gradient carries nothing on
     if isinstance(node, ast.Name):
         yield node.id
     for child in ast.iter_child_nodes(node):

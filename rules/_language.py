@@ -155,7 +155,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
         return f"{event.name} with from"
+    if event.name == "collections.namedtuple" and isinstance(event.keywords.get("defaults"), Seq):
+        return "namedtuple with tensors for defaults" if _holds_tensors(event.keywords["defaults"]) else None
     if event.name.startswith("itertools."):
+        if event.method == "groupby" and _holds_tensors(value):
+            return f"{event.name} of tensors"
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
         return " with ".join((event.name, *event.keywords))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tclint.events import Call, Event, ProgramCall, Return, Store
+from tclint.events import Call, Event, ProgramCall, Return, Store, Subscript
 from tclint.program import Function, Module
 from tclint.rules._scope import of_file
 from tclint.sources.tree import nodes
@@ -26,6 +26,7 @@ from tclint.values import (
     Method,
     Object,
     Partial,
+    Scalar,
     Seq,
     Super,
     Tensor,
@@ -155,12 +156,26 @@ def of_store(event: Store) -> str | None:
     return None
 
 
+def of_item(event: Subscript) -> str | None:
+    """What is asked for by an item: a dict that `super()` gives, a type of `typing`."""
+    node = event.node.value if isinstance(event.node, ast.Subscript) else None
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    named = owner.func if isinstance(owner, ast.Call) else None
+    if isinstance(event.receiver, Dict) and isinstance(named, ast.Name) and named.id == "super":
+        return "item of a dict of a class by super()"
+    own = isinstance(event.index, FunctionValue) and event.index.function.parent is not None
+    typed = isinstance(event.receiver, External) and event.receiver.name.startswith("typing.")
+    return "type of typing with a function of the region" if own and typed else None
+
+
 def of_return(event: Return) -> Iterator[str]:
     """What cannot be made again for those who called the compiled function."""
     assert isinstance(event.node, ast.Return)
     if event.yields:
         return
     for value in event.value.items or () if isinstance(event.value, Seq) else (event.value,):
+        if isinstance(value, Scalar) and value.source == "id" and _is_of_computed(event, value):
+            yield "id of a computed tensor that is returned"
         if isinstance(value, Object) and value.name == "contextlib.context":
             yield "return of a @contextmanager"
     given = event.node.value
@@ -173,6 +188,13 @@ def of_return(event: Return) -> Iterator[str]:
         made = event.ask.evaluate(function) if function is not None else None
         if isinstance(made, External):
             yield f"return of a {made.name}"
+
+
+def _is_of_computed(event: Return, value: Scalar) -> bool:
+    """Whether a number is the `id` of a tensor that compiled code makes."""
+    asked = value.origin.node
+    given = event.ask.evaluate(asked.args[0]) if isinstance(asked, ast.Call) and asked.args else None
+    return isinstance(given, Tensor) and not given.flags & (INPUT | PARAMETER)
 
 
 def _made(function: Function) -> Mapping[str, ast.expr]:

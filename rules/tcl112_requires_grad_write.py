@@ -31,6 +31,7 @@ _LEAKED: Final = "GB8985"
 # Has the gradients of `torch.autograd.grad` and `backward` in the graph. Tried on 2.13; older releases may not know it.
 _SWITCH: Final = "trace_autograd_ops"
 _TRACED_SINCE: Final = (2, 13)
+_MADE: Final = "not graph_break_on_nn_param_ctor"
 _PRICE: Final = (
     "the switch holds for everything that the process compiles; wrong where the gradient of something that comes into the "
     "compiled function is asked for and only there becomes a leaf"
@@ -172,7 +173,7 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"a {_HOOKED} is called", None)
         elif name.startswith("torch.nn.") and event.method == "Parameter":
             verdict = self.verdict(event)
-            if verdict is not None and verdict.breaks == "never":
+            if verdict is not None and verdict.breaks == "never" or event.configured(_MADE):
                 return
             yield self._finding(event, "`nn.Parameter` is created", None)
         elif name.startswith("torch.nn.") and event.receiver is None and self._makes_parameters(event):
@@ -203,7 +204,7 @@ class RequiresGradWrite(Rule):
             return False
         if _leaves.is_asked_for(event, function.node, node):
             # The graph ends where its gradient is asked for; until 2.15 the leaf is among what that graph gives back.
-            return self.target < (2, 15)
+            return self.target < (2, 15) and not event.configured(_SWITCH)
         return _leaves.is_handed_out(function.node, node)
 
     def _makes_parameters(self, event: Call) -> bool:

@@ -305,7 +305,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
         exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
-    if _is_refused(frame, node):
+    if witness.tells_refused(frame, node):
         del frame.returns[returned:]
         frame.dead = True
     frame.blocks.pop()
@@ -347,19 +347,6 @@ def _try(frame: Frame, node: ast.Try) -> None:
         dead, frame.dead = frame.dead, False
         run_block(frame, node.finalbody)
         frame.dead = frame.dead or dead
-
-
-def _is_refused(frame: Frame, node: ast.Try) -> bool:
-    """Whether torch refuses an operation of the block in every call in sight; told where a handler is surely reached then."""
-    if not exceptions.caught(frame):
-        return False
-    for statement in node.body:
-        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
-            found = witness.refused(frame, statement)
-            if found is not None:
-                exceptions.fails(frame, found, "operation on sizes that do not fit")
-                return True
-    return False
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

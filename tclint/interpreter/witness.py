@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tclint.interpreter import definitions
+from tclint.interpreter import definitions, exceptions
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
@@ -57,6 +57,19 @@ def refused(frame: Frame, statement: ast.stmt) -> ast.expr | None:
             if answers and all(each is Refused for each in answers):
                 return node
     return None
+
+
+def tells_refused(frame: Frame, node: ast.Try) -> bool:
+    """Whether torch refuses an operation of the block in every call in sight; told where a handler is surely reached then."""
+    if not exceptions.caught(frame):
+        return False
+    for statement in node.body:
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
+            found = refused(frame, statement)
+            if found is not None:
+                exceptions.fails(frame, found, "operation on sizes that do not fit")
+                return True
+    return False
 
 
 def is_other_than_out(frame: Frame, node: ast.Call) -> bool:
