@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from tclint.events import Branch, Call, Event, Loop, Operation, Subscript
 from tclint.values import Instance, Value
@@ -45,8 +46,6 @@ def _is_of_value(cls: ast.ClassDef, method: str) -> bool:
             owner = each.value.value if isinstance(each.value, ast.Attribute) else None
             if isinstance(owner, (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.Constant)):
                 return True
-            return isinstance(owner, ast.Call) and isinstance(owner.func, ast.Name) and owner.func.id in _BUILT_IN
+            made = owner.func if isinstance(owner, ast.Call) else None
+            return isinstance(made, ast.Name) and isinstance(getattr(builtins, made.id, None), type)
     return False
-
-
-_BUILT_IN = frozenset(("frozenset", "set", "dict", "list", "tuple", "range", "bytes"))

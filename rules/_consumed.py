@@ -9,9 +9,10 @@ from typing import Final
 
 from tclint.events import Call
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 
 _KEPT: Final = ("retain_graph", "create_graph")
-_CUT: Final = ("detach", "grad", "shape", "size", "dtype", "device", "dim", "ndim")
+_CUT: Final = frozenset(("detach", "grad")) | facts.methods("is known without the values")
 """What of a tensor does not hand out how it was computed."""
 
 

@@ -11,9 +11,9 @@ from tclint.interpreter import definitions, exceptions
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
-from tclint.torch_facts import facts, layouts, refusals, sizes
+from tclint.torch_facts import facts, layouts, refusals, sizes, traits
 from tclint.torch_facts.layouts import Layout
-from tclint.values import INPUT, RAW, Const, External, Scalar, Seq, Tensor, Value
+from tclint.values import INPUT, RAW, Const, External, Object, Scalar, Seq, Tensor, Value
 
 _UNKNOWN: Final = "?"
 """As the layouts have it: nobody knows."""
@@ -52,7 +52,7 @@ def ways(frame: Frame, test: ast.expr) -> frozenset[bool]:
 def refused(frame: Frame, statement: ast.stmt) -> ast.expr | None:
     """The first operation of a statement that torch refuses in every call in sight."""
     for node in nodes(statement):
-        if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)):
+        if isinstance(node, (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)):
             answers = _answers(frame, node)
             if answers and all(each is Refused for each in answers):
                 return node
@@ -225,6 +225,10 @@ class _Witness:
         return layouts.of_method(node.attr, owner, (), {}) or _UNKNOWN
 
     def _item(self, owner: Any, key: Any) -> Any:
+        if isinstance(owner, Layout) and type(key) is int and owner.sizes and owner.sizes[0] is not None:
+            if not -owner.sizes[0] <= key < owner.sizes[0]:
+                raise Refused
+            return Layout(owner.sizes[1:], layouts.UNKNOWN_STRIDES)
         if isinstance(owner, Layout) or not isinstance(owner, tuple) or type(key) is not int:
             return _UNKNOWN
         return owner[key]
@@ -239,6 +243,8 @@ class _Witness:
             if isinstance(owner, Layout):
                 return _asked(node.func.attr, owner, args, keywords)
         called = evaluate(frame, node.func)
+        if isinstance(called, Object) and called.made is not None and args and isinstance(args[0], Layout):
+            return _given_by(called, args[0])
         name = called.name if isinstance(called, External) else ""
         if name in layouts.JOINS and args:
             dim = args[1] if len(args) > 1 else keywords.get("dim", 0)
@@ -247,6 +253,10 @@ class _Witness:
             return len(args[0])
         if name == "builtins.len" and args and isinstance(args[0], Layout) and args[0].sizes:
             return args[0].sizes[0]
+        if args and traits.is_shaped_by_numbers(name):
+            wanted = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
+            plain = not isinstance(wanted, Layout) and all(type(each) is int for each in wanted)
+            return Layout(wanted) if plain else _UNKNOWN
         if name.startswith("torch.") and args and isinstance(args[0], Layout):
             return _made(name.rpartition(".")[2], args[0], args[1:], keywords)
         return _UNKNOWN
@@ -272,6 +282,15 @@ def _made(name: str, first: Layout, args: Sequence[Any], keywords: Mapping[str, 
         raise Refused
     several = any(isinstance(each, Layout) for each in (*args, *keywords.values()))
     return (sizes.of_several if several else layouts.of_method)(name, first, args, keywords) or _UNKNOWN
+
+
+def _given_by(module: Object, layout: Layout) -> Any:
+    """What a module of torch gives for a tensor."""
+    assert module.made is not None
+    if refusals.refused_by(module.name, module.made, layout):
+        raise Refused
+    given = sizes.given_by(module.name, module.made, layout.sizes)
+    return Layout(given, layouts.UNKNOWN_STRIDES) if given is not None else _UNKNOWN
 
 
 def _joined(parts: Any, dim: Any, stacked: bool) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tclint.torch_facts.layouts import Arguments, Layout
+from tclint.torch_facts.layouts import REDUCTIONS, Arguments, Layout
 from tclint.torch_facts.sizes import ELEMENTWISE
 
 _PRODUCTS: Final = {"matmul": (0, 0), "mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1)}
@@ -22,9 +23,31 @@ def refused(name: str, first: Layout, args: Arguments, keywords: Mapping[str, An
         return _is_other_number(first, args)
     if name in _PRODUCTS and len(args) == 1 and isinstance(args[0], Layout):
         return _differs_inside(name, first.sizes, args[0].sizes)
-    if name in ELEMENTWISE and len(args) == 1 and isinstance(args[0], Layout):
-        return do_not_broadcast(first.sizes, args[0].sizes)
+    if name == "linear" and args and isinstance(args[0], Layout) and first.sizes and args[0].sizes:
+        return first.sizes[-1] != args[0].sizes[-1] is not None
+    if name in ("transpose", "swapaxes", "swapdims") and len(args) == 2:
+        return any(_is_beyond(first, each) for each in args)
+    if name == "permute":
+        order = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+        known = all(type(each) is int for each in order)
+        return known and (len(order) != len(first.sizes) or any(_is_beyond(first, each) for each in order))
+    if name in REDUCTIONS and first.sizes:
+        return _is_beyond(first, args[0] if len(args) == 1 else keywords.get("dim"))
+    if name in ELEMENTWISE:
+        several = [first, *(each for each in (*args, *keywords.values()) if isinstance(each, Layout))]
+        return any(do_not_broadcast(a.sizes, b.sizes) for a, b in itertools.combinations(several, 2))
     return False
+
+
+def refused_by(module: str, made: Mapping[str, Any], layout: Layout) -> bool:
+    """Whether a module of torch surely fails for a tensor: a linear layer with other features."""
+    wanted = made.get("in_features") if module == "torch.nn.Linear" else None
+    return type(wanted) is int and bool(layout.sizes) and layout.sizes[-1] not in (None, wanted)
+
+
+def _is_beyond(layout: Layout, dim: Any) -> bool:
+    rank = len(layout.sizes)
+    return type(dim) is int and not -max(rank, 1) <= dim < max(rank, 1)
 
 
 def cannot_be_joined(parts: Sequence[Layout], dim: Any, stacked: bool) -> bool:
