@@ -93,6 +93,8 @@ def _of_question(event: Call, value: Value) -> str | None:
         return "repr() of a function with a closure" if tensors else "repr() of a function"
     if event.method == "hasattr" and isinstance(value, External):
         return "hasattr() of a module of Python" if value.name in sys.stdlib_module_names else None
+    if event.method == "getattr" and len(event.args) == 3 and isinstance(value, Super):
+        return "hasattr() of a super()"  # what the default is for
     if event.method == "hasattr":
         what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
         what = value.maker if isinstance(value, Seq) and value.maker else what
@@ -188,13 +190,18 @@ def of_return(event: Return) -> Iterator[str]:
         made = event.ask.evaluate(function) if function is not None else None
         if isinstance(made, External):
             yield f"return of a {made.name}"
+        elif isinstance(made, Method) and isinstance(made.receiver, Object):
+            yield f"return of a {made.receiver.name}.{made.name}"
 
 
 def _is_of_computed(event: Return, value: Scalar) -> bool:
-    """Whether a number is the `id` of a tensor that compiled code makes."""
+    """Whether a number is the `id` of what compiled code makes."""
     asked = value.origin.node
     given = event.ask.evaluate(asked.args[0]) if isinstance(asked, ast.Call) and asked.args else None
-    return isinstance(given, Tensor) and not given.flags & (INPUT | PARAMETER)
+    if isinstance(given, Tensor):
+        return not given.flags & (INPUT | PARAMETER)
+    made = isinstance(asked, ast.Call) and event.ask.is_made_here(asked.args[0])
+    return made and isinstance(given, (Seq, Dict, Instance))
 
 
 def _made(function: Function) -> Mapping[str, ast.expr]:
@@ -263,8 +270,15 @@ def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:
 def _of_constant(event: ProgramCall) -> Iterator[str]:
     for value in event.args:
         if isinstance(value, Seq):
-            held = tensor_of(value.element()) is not None
+            held = _holds_tensor(value)
             yield f"function under {_CONSTANT} with {'tensors in a list' if held else 'a list'}"
+
+
+def _holds_tensor(value: Value, deep: int = 3) -> bool:
+    """Whether a list, or a list in it, holds a tensor."""
+    if isinstance(value, Seq) and deep:
+        return any(_holds_tensor(each, deep - 1) for each in value.items or (value.element(),))
+    return tensor_of(value) is not None
 
 
 def _registered(module: Module) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from tclint.rules._constructors import Constructors
 from tclint.rules._consumed import untraced
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import nodes, same
-from tclint.torch_facts import facts
+from tclint.torch_facts import dtypes, facts
 from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
@@ -117,7 +117,7 @@ class RequiresGradWrite(Rule):
             and event.value.dtype == "f"
             and event.value.origin.node is not None
         ):
-            if "float64" in event.value.origin.text() or "double" in event.value.origin.text():
+            if _names_another_dtype(event.value.origin.node):
                 yield self._finding(event, "`.data` is replaced by another dtype", tensor)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
@@ -244,6 +244,12 @@ class RequiresGradWrite(Rule):
             graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
+
+
+def _names_another_dtype(node: ast.AST) -> bool:
+    """Whether an expression casts to what is not the dtype that parameters have: `.half()`, `.to(torch.float64)`."""
+    read = (each.attr for each in nodes(node) if isinstance(each, ast.Attribute))
+    return any({dtypes.cast(name), dtypes.exact(f"torch.{name}")} - {"", "float32"} for name in read)
 
 
 def _is_given(tensor: Tensor) -> bool:

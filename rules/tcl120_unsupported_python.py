@@ -30,7 +30,17 @@ from tclint.events import (
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _answered_in_c, _construction, _hooks, _keys, _language, _operators, _protocols, _uses
+from tclint.rules import (
+    _answered_in_c,
+    _construction,
+    _generators,
+    _hooks,
+    _keys,
+    _language,
+    _operators,
+    _protocols,
+    _uses,
+)
 from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
@@ -296,6 +306,9 @@ class UnsupportedPython(Rule):
         if event.at_entry and isinstance(event.node, ast.Return):
             for feature in (*_hooks.of_return(event), *_protocols.of_return(event)):
                 yield from self._of_language(event, feature)
+            for feature, where in _generators.of_return(event):
+                if words := _language.told(feature, self.release):
+                    yield self._finding(event, words, where, help=_language.advice(feature, self.release))
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
         unhanded = facts.at(self.release).named("cannot be handed over at a graph break")
