@@ -40,7 +40,7 @@ def _of_function(function: Function) -> Iterator[_Place]:
     if function.decorators or not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in inside):
         return
     around = function.parent.bound_names() if function.parent is not None else frozenset[str]()
-    captured = function.free_names() & around
+    captured = (function.free_names() & around) - function.stored_names()
     first = next((each for each in inside if isinstance(each, ast.Name) and each.id in captured), None)
     if first is not None:
         yield CAPTURES, first
