@@ -65,6 +65,8 @@ def _computed(function: ast.AST, before: ast.AST | None = None) -> dict[str, set
     """The names that a function assigns, and the names that their values are computed from."""
     found: dict[str, set[str]] = {}
     for each in nodes(function):
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute):
+            continue  # `w = self.weight` computes nothing
         if isinstance(each, ast.Assign) and (before is None or each.lineno < getattr(before, "lineno", 0)):
             for target in each.targets:
                 for part in nodes(target):
