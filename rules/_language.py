@@ -10,8 +10,9 @@ from typing import Final
 
 from tclint.events import Assert, Attribute, Call, Event, Format, Loop, ProgramCall, Store
 from tclint.program import Function
-from tclint.rules._scope import of_file
+from tclint.rules._scope import of_file, scope
 from tclint.ruleset.rule import span
+from tclint.sources.tree import ancestors
 from tclint.torch_facts import dtypes, facts, features
 from tclint.values import (
     ARRAY,
@@ -155,7 +156,11 @@ def _of_form(event: Call, value: Value | None) -> str | None:
         return f"{event.name} of a tensor" if value is not None and tensor_of(value) is not None else None
     if event.receiver is not None and "from" in event.keywords:
         return f"{event.name} with from"
+    if event.name == "collections.namedtuple" and isinstance(event.keywords.get("defaults"), Seq):
+        return "namedtuple with tensors for defaults" if _holds_tensors(event.keywords["defaults"]) else None
     if event.name.startswith("itertools."):
+        if event.method == "groupby" and many > 1:
+            return f"{event.name} with its key by position"
         if _of_endless(event):
             return f"{event.name} of an endless iterator"
         return " with ".join((event.name, *event.keywords))
@@ -350,6 +355,8 @@ def of_format(event: Format) -> str | None:
         return None
     names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
     plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
+    if isinstance(next(reversed(ancestors(scope(event), event.node)[:-1]), None), ast.Assign):
+        plain = ""  # Dynamo makes the text where somebody asks for it
     if event.ask.external_base(value.cls):
         plain = f"text of {event.ask.below(value, event.node.value)}"
     return next((f"{name} in an f-string" for name in names if has(event, value, name)), plain)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tclint.events import Call, Event, ProgramCall, Return, Store
+from tclint.events import Call, Event, ProgramCall, Return, Store, Subscript
 from tclint.program import Function, Module
 from tclint.rules._scope import of_file
 from tclint.sources.tree import nodes
@@ -26,6 +26,7 @@ from tclint.values import (
     Method,
     Object,
     Partial,
+    Scalar,
     Seq,
     Super,
     Tensor,
@@ -92,6 +93,8 @@ def _of_question(event: Call, value: Value) -> str | None:
         return "repr() of a function with a closure" if tensors else "repr() of a function"
     if event.method == "hasattr" and isinstance(value, External):
         return "hasattr() of a module of Python" if value.name in sys.stdlib_module_names else None
+    if event.method == "getattr" and len(event.args) == 3 and isinstance(value, Super):
+        return "hasattr() of a super()"  # what the default is for
     if event.method == "hasattr":
         what = "slice" if isinstance(value, Seq) and value.kind == "slice" else ""
         what = value.maker if isinstance(value, Seq) and value.maker else what
@@ -155,21 +158,63 @@ def of_store(event: Store) -> str | None:
     return None
 
 
+def of_item(event: Subscript) -> str | None:
+    """What is asked for by an item: a dict that `super()` gives, a type of `typing`."""
+    node = event.node.value if isinstance(event.node, ast.Subscript) else None
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    named = owner.func if isinstance(owner, ast.Call) else None
+    if isinstance(event.receiver, Dict) and isinstance(named, ast.Name) and named.id == "super":
+        return "item of a dict of a class by super()"
+    own = isinstance(event.index, FunctionValue) and event.index.function.parent is not None
+    typed = isinstance(event.receiver, External) and event.receiver.name.startswith("typing.")
+    return "type of typing with a function of the region" if own and typed else None
+
+
 def of_return(event: Return) -> Iterator[str]:
     """What cannot be made again for those who called the compiled function."""
     assert isinstance(event.node, ast.Return)
     if event.yields:
         return
     for value in event.value.items or () if isinstance(event.value, Seq) else (event.value,):
+        if isinstance(value, Scalar) and value.source == "id" and _is_of_computed(event, value):
+            yield "id of a computed tensor that is returned"
         if isinstance(value, Object) and value.name == "contextlib.context":
             yield "return of a @contextmanager"
     given = event.node.value
     entered = event.ask.of_function(_entered)
+    made_here = event.ask.of_function(_made)
     for node in given.elts if isinstance(given, ast.Tuple) else (given,):
-        if isinstance(node, ast.Name) and node.id in entered:
-            made = event.ask.evaluate(entered[node.id])
-            if isinstance(made, External):
-                yield f"return of a {made.name}"
+        function = node.func if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Name):
+            function = entered.get(node.id) or made_here.get(node.id)
+        made = event.ask.evaluate(function) if function is not None else None
+        if isinstance(made, External):
+            yield f"return of a {made.name}"
+        elif isinstance(made, Method) and isinstance(made.receiver, Object):
+            yield f"return of a {made.receiver.name}.{made.name}"
+
+
+def _is_of_computed(event: Return, value: Scalar) -> bool:
+    """Whether a number is the `id` of what compiled code makes."""
+    asked = value.origin.node
+    given = event.ask.evaluate(asked.args[0]) if isinstance(asked, ast.Call) and asked.args else None
+    if isinstance(given, Tensor):
+        return not given.flags & (INPUT | PARAMETER)
+    made = isinstance(asked, ast.Call) and event.ask.is_made_here(asked.args[0])
+    return made and isinstance(given, (Seq, Dict, Instance))
+
+
+def _made(function: Function) -> Mapping[str, ast.expr]:
+    """Which names one assignment alone binds to which call's function."""
+    stores = [
+        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
+    return {
+        each.targets[0].id: each.value.func
+        for each in ast.walk(function.node)
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
+        if isinstance(each.targets[0], ast.Name) and stores.count(each.targets[0].id) == 1
+    }
 
 
 def _entered(function: Function) -> Mapping[str, ast.expr]:
@@ -225,8 +270,15 @@ def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:
 def _of_constant(event: ProgramCall) -> Iterator[str]:
     for value in event.args:
         if isinstance(value, Seq):
-            held = tensor_of(value.element()) is not None
+            held = _holds_tensor(value)
             yield f"function under {_CONSTANT} with {'tensors in a list' if held else 'a list'}"
+
+
+def _holds_tensor(value: Value, deep: int = 3) -> bool:
+    """Whether a list, or a list in it, holds a tensor."""
+    if isinstance(value, Seq) and deep:
+        return any(_holds_tensor(each, deep - 1) for each in value.items or (value.element(),))
+    return tensor_of(value) is not None
 
 
 def _registered(module: Module) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Store, Use
 from tclint.program import Function
 from tclint.rules._scope import scope
-from tclint.sources.tree import ancestors
+from tclint.sources.tree import Position, ancestors, position
 from tclint.torch_facts import facts
 from tclint.values import External, tensor_of
 
@@ -40,6 +40,26 @@ def is_held(event: Use) -> bool:
     if isinstance(event.node, ast.Name) and isinstance(event.node.ctx, ast.Store):
         return event.node.id not in event.ask.of_function(_bound_anew)
     return event.ask.is_held(event.node) is True
+
+
+def is_left_by(event: Use, run: object, broken: ast.AST) -> bool:
+    """Whether a name holds what a call gave at which the graph broke, in the same run: the rest of the function is handed it."""
+    name = event.node.id if isinstance(event.node, ast.Name) else ""
+    return run is event.ask.this_run() and event.ask.of_function(_bound_once).get(name) == position(broken)
+
+
+def _bound_once(function: Function) -> dict[str, Position]:
+    """The names that one assignment alone binds, and where what they are bound to stands."""
+    found: dict[str, list[Position]] = {}
+    for each in ast.walk(function.node):
+        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
+            found.setdefault(each.targets[0].id, []).append(position(each.value))
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            found.setdefault(each.id, [])
+    stores = [
+        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
+    return {name: places[0] for name, places in found.items() if len(places) == 1 == stores.count(name)}
 
 
 def _bound_anew(function: Function) -> frozenset[str]:

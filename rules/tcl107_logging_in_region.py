@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tclint.events import Call, Event
 from tclint.fixes.recipes import skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._excused import is_excused
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
 
@@ -43,6 +44,8 @@ class LoggingInRegion(Rule):
     owns = ("logging.*", "warnings.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
+        if is_excused(event):
+            return
         # The functions of the two modules go by their own names, the methods of a logger by what programs call it.
         what = event.name if event.receiver is None and not event.name.startswith("?") else f"logger.{event.method}"
         yield self.finding(

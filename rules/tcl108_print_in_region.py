@@ -9,6 +9,7 @@ from tclint.events import Call, Event, Loop
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store, skip_while_compiling
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules._excused import is_excused
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
 from tclint.values import Const, Object
@@ -47,6 +48,8 @@ class PrintInRegion(Rule):
     owns = tuple(name for name in calls if name.startswith("builtins.") or name == "torch.save")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
+        if is_excused(event):
+            return
         short = event.name.removeprefix("builtins.")
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks == "never" or verdict.breaks == "sometimes" and _is_closed(event)):

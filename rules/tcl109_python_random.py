@@ -16,6 +16,7 @@ from tclint.torch_facts import features
 from tclint.values import Object
 
 _READS_NUMBER: Final = "GB0033"
+_STREAM: Final = "use_numpy_random_stream"
 _TITLE: Final = "draw with random.uniform(0, 1)"
 
 
@@ -44,7 +45,7 @@ class PythonRandom(Rule):
     code, name = "TCL109", "python-random"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     elsewhere = "draw there and pass the number"
-    graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297", "GB0156")
+    graph_breaks = ("GB0007", "GB0294", "GB0033", "GB0087", "GB0297", "GB0156", "GB0298")
     by_facts = True
     calls = ("random.*", "numpy.random.*", "secrets.*")
     owns = calls
@@ -55,6 +56,15 @@ class PythonRandom(Rule):
         asked = f"{event.method}() of a {owner}"
         if asked in features.table().features and features.broken(asked, self.release) is None:
             return  # drawn in the graph: a branch on the number is told where it stands
+        if event.configured(_STREAM) and name.startswith("numpy."):
+            yield self.finding(
+                event,
+                f"`{name}` with `{_STREAM}` switched on; Dynamo breaks the graph here{whole_frame(event)}",
+                confidence=Confidence.HIGH,
+                graph_breaks=self.ids("GB0298"),
+                help=f"leave `torch._dynamo.config.{_STREAM}` off: numpy's numbers are then drawn by torch, or draw in the caller",
+            )
+            return
         verdict = self.verdict(event)
         seeded_by_keyword = name == "random.Random" and event.keywords
         if verdict is None or verdict.breaks == "never" and not seeded_by_keyword:

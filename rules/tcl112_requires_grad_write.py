@@ -15,9 +15,10 @@ from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.program import Function
 from tclint.rules import _leaves
 from tclint.rules._constructors import Constructors
+from tclint.rules._consumed import untraced
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import nodes, same
-from tclint.torch_facts import facts
+from tclint.torch_facts import dtypes, facts
 from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
@@ -30,6 +31,7 @@ _LEAKED: Final = "GB8985"
 # Has the gradients of `torch.autograd.grad` and `backward` in the graph. Tried on 2.13; older releases may not know it.
 _SWITCH: Final = "trace_autograd_ops"
 _TRACED_SINCE: Final = (2, 13)
+_MADE: Final = "not graph_break_on_nn_param_ctor"
 _PRICE: Final = (
     "the switch holds for everything that the process compiles; wrong where the gradient of something that comes into the "
     "compiled function is asked for and only there becomes a leaf"
@@ -115,7 +117,7 @@ class RequiresGradWrite(Rule):
             and event.value.dtype == "f"
             and event.value.origin.node is not None
         ):
-            if "float64" in event.value.origin.text() or "double" in event.value.origin.text():
+            if _names_another_dtype(event.value.origin.node):
                 yield self._finding(event, "`.data` is replaced by another dtype", tensor)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
@@ -171,7 +173,7 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"a {_HOOKED} is called", None)
         elif name.startswith("torch.nn.") and event.method == "Parameter":
             verdict = self.verdict(event)
-            if verdict is not None and verdict.breaks == "never":
+            if verdict is not None and verdict.breaks == "never" or event.configured(_MADE):
                 return
             yield self._finding(event, "`nn.Parameter` is created", None)
         elif name.startswith("torch.nn.") and event.receiver is None and self._makes_parameters(event):
@@ -180,9 +182,11 @@ class RequiresGradWrite(Rule):
                 yield self._finding(event, f"`nn.{event.method}` and its parameters are built", None)
         elif not name.startswith("torch.nn."):
             verdict = self.verdict(event)
-            if (verdict is not None and verdict.breaks == "never") or (
-                self._differentiates(event) and event.configured(_SWITCH)
-            ):
+            if verdict is not None and verdict.breaks == "never":
+                return
+            if self._differentiates(event) and event.configured(_SWITCH):
+                if (left := untraced(event)) is not None:
+                    yield self._finding(event, left, None)
                 return
             yield self._finding(event, f"`{event.method}`", tensor_of(event.receiver) if event.receiver else None)
 
@@ -200,7 +204,7 @@ class RequiresGradWrite(Rule):
             return False
         if _leaves.is_asked_for(event, function.node, node):
             # The graph ends where its gradient is asked for; until 2.15 the leaf is among what that graph gives back.
-            return self.target < (2, 15)
+            return self.target < (2, 15) and not event.configured(_SWITCH)
         return _leaves.is_handed_out(function.node, node)
 
     def _makes_parameters(self, event: Call) -> bool:
@@ -240,6 +244,12 @@ class RequiresGradWrite(Rule):
             graph_breaks=self.ids(measured),
             help="do it outside the compiled region",
         )
+
+
+def _names_another_dtype(node: ast.AST) -> bool:
+    """Whether an expression casts to what is not the dtype that parameters have: `.half()`, `.to(torch.float64)`."""
+    read = (each.attr for each in nodes(node) if isinstance(each, ast.Attribute))
+    return any({dtypes.cast(name), dtypes.exact(f"torch.{name}")} - {"", "float32"} for name in read)
 
 
 def _is_given(tensor: Tensor) -> bool:

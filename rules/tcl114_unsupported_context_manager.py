@@ -80,10 +80,17 @@ class UnsupportedContextManager(Rule):
             yield self._finding(event, "a `torch.device`")
         elif isinstance(context, Object) and context.name == "contextlib.context":
             inner = context.args
+            if (
+                event.ask.is_held(event.node) is True
+            ):  # it is entered only once, so that no program asks a release for it
+                yield self._finding(event, "a `@contextmanager` that was made outside")
+                return
             if isinstance(inner, FunctionValue) and not _is_generator(inner):
                 yield self._finding(event, "a `@contextmanager` function that never yields")
             elif words := self._of_generator():
                 yield self._finding(event, words)
+            elif event.configured("not enable_trace_contextlib"):
+                yield self._finding(event, "a `@contextmanager`, with `enable_trace_contextlib` switched off,")
 
     def _of_generator(self) -> str:
         """A context that `@contextmanager` makes of a generator, in words, where the release does not enter it."""

@@ -31,7 +31,17 @@ from tclint.events import (
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _construction, _hooks, _keys, _language, _operators, _protocols, _uses
+from tclint.rules import (
+    _answered_in_c,
+    _construction,
+    _generators,
+    _hooks,
+    _keys,
+    _language,
+    _operators,
+    _protocols,
+    _uses,
+)
 from tclint.rules._bound import method_of_made
 from tclint.rules._scope import header
 from tclint.rules._spellings import class_of_file, plain_class, plain_property
@@ -65,6 +75,7 @@ _BOUND: Final = "types.MethodType"
 _UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
 _READ: Final = "number of a tensor as a key"
+_REFUSED: Final = "operation on sizes that do not fit"
 
 
 class UnsupportedPython(Rule):
@@ -118,6 +129,7 @@ class UnsupportedPython(Rule):
         "GB8335",
         "GB7312",
         "GB1220",
+        "GB4315",
         _UNNAMED,
     )
     calls = facts.named("has ways of calling that are features of the language")
@@ -126,9 +138,11 @@ class UnsupportedPython(Rule):
         super().__init__()
         self._changed: deque[object] = deque(maxlen=16)
         """The last runs of compiled functions in which a dict is written that was there before."""
+        self._broken: deque[tuple[object, ast.AST]] = deque(maxlen=16)
+        """The last graph breaks: the run of the function, and what breaks there."""
 
     def on_define(self, event: Define) -> Iterator[Finding]:
-        if event.what == "class":
+        if event.what == "class" and not event.configured("enable_trace_load_build_class"):
             yield from self._of_language(event, "class in a function")
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -171,6 +185,7 @@ class UnsupportedPython(Rule):
         if _opaque(event.receiver):
             yield self._finding(event, "an element of a C object is read")
         yield from self._of_key(event)
+        yield from self._of_language(event, _answered_in_c.of_item(event) or _protocols.of_item(event))
 
     def on_feature(self, event: Feature) -> Iterator[Finding]:
         if event.name == _LEAVES:  # a program for it would fail: no release was asked
@@ -184,6 +199,7 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, _language.of_assert(event))
 
     def on_branch(self, event: Branch) -> Iterator[Finding]:
+        yield from self._of_language(event, _answered_in_c.of_branch(event))
         if event.keyword == "not" and isinstance(event.test, Instance) and event.ask.method(event.test.cls, "__bool__"):
             yield from self._of_language(event, "__bool__ in not")
         elif isinstance(event.test, Instance):
@@ -205,12 +221,22 @@ class UnsupportedPython(Rule):
                 effect=Effect.ERROR,
                 help="register what its result looks like: `register_fake`",
             )
+        elif words and name == _REFUSED:
+            # An id of the registry, and yet no graph is made: the error is one of the compiler's own.
+            yield self.finding(
+                event,
+                f"{words}: until 2.14 torch.compile raises here, and the handler is not entered",
+                confidence=Confidence.HIGH,
+                graph_breaks=self.ids("GB4315"),
+                help=_language.advice(name, self.release),
+            )
         elif words and name is not None:
             # Whether a package is there, source does not show: where it is, nothing breaks.
             sure = Confidence.LOW if name == _language.MISSING else Confidence.HIGH
             yield self._finding(event, words, help=_language.advice(name, self.release) or _PLAIN, confidence=sure)
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
+        yield from self._of_language(event, _answered_in_c.of_operation(event))
         hashed = event.operator in ("key", "member", "In", "NotIn")
         if _is_compared(event):
             return  # asked for itself: a call of the method that compares
@@ -225,7 +251,9 @@ class UnsupportedPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         known = _language.of_call(event) or _language.of_exception(event)
-        for feature in dict.fromkeys((known, _hooks.of_call(event) or _protocols.of_call(event))):
+        for feature in dict.fromkeys(
+            (known, _hooks.of_call(event) or _protocols.of_call(event), _answered_in_c.of_call(event))
+        ):
             yield from self._of_language(event, feature)
         if event.args and _opaque(event.args[0]) and _language.walks(event):
             yield self._finding(event, "a C object is gone through")
@@ -282,11 +310,16 @@ class UnsupportedPython(Rule):
         if event.at_entry and isinstance(event.node, ast.Return):
             for feature in (*_hooks.of_return(event), *_protocols.of_return(event)):
                 yield from self._of_language(event, feature)
+            for feature, where in _generators.of_return(event):
+                if words := _language.told(feature, self.release):
+                    yield self._finding(event, words, where, help=_language.advice(feature, self.release))
 
     def on_graph_break(self, event: GraphBreak) -> Iterator[Finding]:
         unhanded = facts.at(self.release).named("cannot be handed over at a graph break")
         unmade = facts.at(self.release).named("is of an object that cannot be made again at a graph break")
         methods = {name.rpartition(".")[2] for name in unhanded}
+        if event.function is None and event.at.sure and event.resumes:
+            self._broken.append((event.ask.this_run(), event.node))
         # Where only some runs get to the break, the others hand nothing over: a switch may be off for good.
         if event.function is None or not event.at.sure:
             return
@@ -301,8 +334,10 @@ class UnsupportedPython(Rule):
             )
 
     def on_use(self, event: Use) -> Iterator[Finding]:
-        if not _uses.is_held(event):
+        left = any(_uses.is_left_by(event, run, node) for run, node in self._broken)
+        if not left and not _uses.is_held(event):
             return  # what compiled code makes itself nobody was asked about
+        made = "a graph break has made" if left else "was made outside"
         if any(each is event.ask.this_run() for each in self._changed):
             yield from self._of_language(event, f"read of a {event.value.maker} after a write to a dict")
         operation, node = _uses.of_use(event)
@@ -313,11 +348,11 @@ class UnsupportedPython(Rule):
             "",
         )
         if happens:
-            yield self._finding(event, f"a `{event.value.maker}` that was made outside {happens}", node)
+            yield self._finding(event, f"a `{event.value.maker}` that {made} {happens}", node)
         elif failing := objects.broken(event.value.maker, operation, self.release, raises=True):
             yield self.finding(
                 event,
-                f"a `{event.value.maker}` that was made outside {failing}: torch.compile raises here",
+                f"a `{event.value.maker}` that {made} {failing}: torch.compile raises here",
                 node=node,
                 confidence=Confidence.HIGH,
                 effect=Effect.ERROR,
@@ -343,7 +378,7 @@ class UnsupportedPython(Rule):
         if _opaque(values):
             yield self._finding(event, "a loop over a C object")
             return
-        yield from self._of_language(event, _language.of_loop(event))
+        yield from self._of_language(event, _answered_in_c.of_loop(event) or _language.of_loop(event))
         if isinstance(values, Seq) and values.kind == "set" and tensor_of(values.element()) is not None:
             # A set that comes from outside must be guarded on; one that the function makes is nobody else's.
             walked = event.node.iter if isinstance(event.node, ast.For) else event.node

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Attribute, Call, Operation, SparseUse
+from tclint.events import Attribute, Call, Operation, Return, SparseUse
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls, facts, features
-from tclint.values import INPUT, PARAMETER, SPARSE, External, Tensor, Value
+from tclint.values import INPUT, PARAMETER, SPARSE, External, Seq, Tensor, Value
 
 _MAKERS: Final = (*facts.named("makes a sparse or nested tensor"), *facts.named("is a type of sparse tensors"))
 # What is heard where one comes into a graph.
@@ -39,13 +40,16 @@ class SparseOrNested(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
     graph_breaks = ("GB0277", "GB0015", "GB0374", "GB0090", "GB0016")
     calls = (*_MAKERS, *facts.named("is of sparse and nested tensors"))
-    subjects = {"attribute": (Tensor,)}
+    subjects = {"attribute": (Tensor,), "return": (Tensor, Seq)}
     owns = facts.named("is of sparse and nested tensors")
 
     def __init__(self) -> None:
         super().__init__()
         self._left: dict[tuple[str, str], int] = {}
         """Functions that Dynamo has left, with the line: what is read off a sparse tensor sends all that follows to eager."""
+
+        self._met: set[tuple[str, str]] = set()
+        """Functions in which one has come into a graph: behind that they run eagerly."""
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         yield from self._used(event, event.receiver)
@@ -56,7 +60,17 @@ class SparseOrNested(Rule):
     def on_sparse_use(self, event: SparseUse) -> Iterator[Finding]:
         yield from self._used(event, event.tensor)
 
-    def _used(self, event: Attribute | Operation | SparseUse, *values: Value | None) -> Iterator[Finding]:
+    def on_return(self, event: Return) -> Iterator[Finding]:
+        node = event.node.value if isinstance(event.node, ast.Return) else None
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        values = event.value.items or () if isinstance(event.value, Seq) else (event.value,)
+        function = event.enclosing
+        left = (event.module.path, function.qualname if function is not None else "") in self._met
+        if event.at_entry and len(parts) == len(values) and not left:
+            # One that is made on the spot goes straight to who called.
+            yield from self._used(event, *(v for v, p in zip(values, parts, strict=True) if isinstance(p, ast.Name)))
+
+    def _used(self, event: Attribute | Operation | SparseUse | Return, *values: Value | None) -> Iterator[Finding]:
         """One that was made elsewhere comes into the graph where it is used: each use ends it."""
         line = getattr(event.node, "lineno", 0)
         used = next((v for v in values if isinstance(v, Tensor) and v.flags & SPARSE and v.origin.line != line), None)
@@ -65,6 +79,7 @@ class SparseOrNested(Rule):
             return  # the last for a release that keeps sparse tensors in its graphs
         function = event.enclosing
         place = (event.module.path, function.qualname if function is not None else "")
+        self._met.add(place)
         if self._left.get(place, line) < line:
             return
         if isinstance(event, Attribute) or isinstance(event, SparseUse) and event.by_method:

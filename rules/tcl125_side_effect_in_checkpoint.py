@@ -17,6 +17,7 @@ from tclint.values import UNKNOWN, Const, Dict, Instance, Seq, Value, tensor_of
 
 _CHECKPOINT: Final = "torch.utils.checkpoint."
 _TRACED: Final = facts.named("traces the function it is given")
+_CAPTURED: Final = facts.named("captures functions as graphs of their own")
 
 
 class SideEffectInCheckpoint(Rule):
@@ -110,13 +111,22 @@ class SideEffectInCheckpoint(Rule):
         return replace(found, function=handed[0].function.qualname)
 
     def _finding(self, event: Event, what: str, node: ast.AST | None = None) -> Finding:
-        hook = event.inside in _TRACED
+        if event.inside in _CAPTURED:
+            operator = event.inside.rpartition(".")[2]
+            where, follows = (
+                f"a function that `{operator}` captures",
+                "that has no graph of its own, and torch.compile raises",
+            )
+            help_ = "return the value from the function, and store it behind the operator"
+        else:
+            hook = event.inside in _TRACED
+            where, follows, help_ = _TOLD[hook], "Dynamo breaks the graph and the caller runs eagerly", _HELP[hook]
         return self.finding(
             event,
-            f"{what} is changed inside {_TOLD[hook]}; Dynamo breaks the graph and the caller runs eagerly",
+            f"{what} is changed inside {where}; {follows}",
             node=node,
             confidence=Confidence.HIGH,
-            help=_HELP[hook],
+            help=help_,
         )
 
 
@@ -129,7 +139,7 @@ _HELP: Final = {
 
 def _is_closed(event: Event) -> bool:
     """Whether what happens here must not be seen outside."""
-    return event.inside.startswith(_CHECKPOINT) or event.inside in _TRACED
+    return event.inside.startswith(_CHECKPOINT) or event.inside in _TRACED or event.inside in _CAPTURED
 
 
 def _is_kept(event: Store) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, traits
 from tclint.values import Const, FunctionValue, Tensor, Value
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -74,14 +74,24 @@ def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) ->
         own = _parameters(node)
         if any(isinstance(part, ast.Name) and part.id in own for each in _returned(node) for part in _parts(each)):
             return "a function returns what it was given"
+        if any(_is_view(part, own) for each in _returned(node) for part in _parts(each)):
+            return "a function returns a view of what it was given"
     for node in nodes:
         if _writes(node, _parameters(node)):
             return "a function changes what it was given in place"
+    if any(_writes(each.function.node, _captured(each)) for each in functions if isinstance(each, FunctionValue)):
+        return "a function changes in place what it captures"
     if any(_is_no_number(part) for node in nodes for each in _returned(node) for part in _parts(each)):
         return "a function returns what is neither a tensor nor a whole number"
     if chooses and len({_structure(each) for node in nodes for each in _returned(node)} - {None}) > 1:
         return "the two functions return different structures"
     return None
+
+
+def _captured(value: FunctionValue) -> frozenset[str]:
+    """The names of the function around that a function reads and that hold tensors."""
+    around = value.closure or {}
+    return frozenset(name for name in value.function.free_names() if isinstance(around.get(name), Tensor))
 
 
 def _returned(node: _FunctionNode) -> list[ast.expr]:
@@ -92,6 +102,18 @@ def _returned(node: _FunctionNode) -> list[ast.expr]:
 
 def _parts(value: ast.expr) -> list[ast.expr]:
     return list(value.elts) if isinstance(value, (ast.Tuple, ast.List)) else [value]
+
+
+def _is_view(value: ast.expr, own: frozenset[str]) -> bool:
+    """`t.view(-1)`, `t[:2]`, `t.T` of a parameter."""
+    if isinstance(value, ast.Subscript):
+        parts = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+        plain = all(isinstance(part, (ast.Slice, ast.Constant)) for part in parts)
+        return plain and isinstance(value.value, ast.Name) and value.value.id in own
+    method = value.func if isinstance(value, ast.Call) else None
+    owner = method.value if isinstance(method, ast.Attribute) else None
+    views = isinstance(method, ast.Attribute) and traits.is_view(method.attr)
+    return views and isinstance(owner, ast.Name) and owner.id in own
 
 
 def _parameters(node: _FunctionNode) -> frozenset[str]:

@@ -45,6 +45,7 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
     path.write_text(source, encoding="utf-8")
     verdict = judge.Verdict()
     found: list[list[Any]] = []
+    settings = torch._dynamo.config.get_config_copy()  # a program may switch one, and others come behind it
     with judge._quiet(), judge._alone(folder), judge._listening(folder, verdict):
         torch._dynamo.reset()
         module = judge._load(path)
@@ -55,6 +56,7 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
             id_ = re.search(r"/gb(\d{4})\.html", text)
             where = judge._innermost(text.partition("from user code:")[2] or text, folder)
             found.append([f"GB{id_[1]}" if id_ else type(error).__name__, where[1] if where else 0])
+    torch._dynamo.config.load_config(settings)
     return [[each.gb, each.line] for each in verdict.breaks] + found
 
 

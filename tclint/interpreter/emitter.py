@@ -57,7 +57,10 @@ class Emitter:
         """Python asks a value whether it is true."""
         kind = type(value)
         if kind is Instance:
-            frame.interp.objects.ask_truth(frame, node, value)  # type: ignore[arg-type]
+            # `if instance:` runs its `__bool__` or `__len__`, and asks what comes out.
+            answer = frame.interp.objects.ask(frame, node, value, "__bool__", "__len__")  # type: ignore[arg-type]
+            if type(answer) is Scalar and answer.source == "data":
+                self.emit(events.Branch, frame, node, answer, keyword)
         if kind is Tensor or kind is Scalar or kind is Union or kind is Instance or kind is Object or kind is Seq:
             self.emit(events.Branch, frame, node, value, keyword)
 

@@ -11,10 +11,11 @@ from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.program import Function
+from tclint.program import Function, Module
 from tclint.sources.tree import Position, nodes, position, text
 from tclint.torch_facts import facts
-from tclint.values import ClassValue, External, Instance, Object, Seq, Tensor, Value
+from tclint.values import ClassValue, Const, External, Instance, Object, Scalar, Seq, Tensor, Value
+from tclint.values.moments import Call
 
 HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
@@ -59,7 +60,7 @@ def gives_up(frame: Frame, body: Sequence[ast.stmt]) -> bool:
 
 def reached(frame: Frame) -> bool:
     """Whether every run of the region gets here."""
-    return not any(each.maybe or each.blocks for each in _frames(frame))
+    return not any(each.maybe or set(each.blocks) - {HANDLER, "with"} for each in _frames(frame))
 
 
 def _frames(frame: Frame) -> Iterator[Frame]:
@@ -77,9 +78,37 @@ def swallows(frame: Frame, context: Instance) -> bool:
 
 
 def fails(frame: Frame, node: ast.AST, feature: str) -> None:
-    """Something that surely fails here, by its name in the facts: told where a `try` is around it."""
+    """Something that surely fails here, by its name in the facts: told where a `try` is around it, here or around the calls."""
     if frame.region is not None and caught(frame):
         frame.interp.emitter.feature(frame, node, feature)
+        for each in _frames(frame):  # the handler is next
+            each.dead = True
+            if "try" in each.blocks:
+                break
+    elif frame.region is not None:
+        leaves(frame, node)
+
+
+def leaves(frame: Frame, node: ast.AST) -> None:
+    """An exception that surely leaves the compiled function here: told where the calls in sight wait for it, with a `try`."""
+    evidence = frame.region.evidence if frame.region is not None else None
+    calls = evidence.calls if evidence is not None else ()
+    if calls and reached(frame) and not may_be_caught(frame) and all(_is_awaited(frame, call) for call in calls):
+        frame.interp.emitter.feature(frame, node, LEAVES)
+
+
+def _is_awaited(frame: Frame, call: Call) -> bool:
+    """Whether a call of the compiled function stands in a `try` of the same file."""
+    if call.path != frame.module.path:
+        return False
+    at = position(call.node)
+    return any(first <= at[0] <= last for first, last in frame.module.index(_tries))
+
+
+def _tries(module: Module) -> tuple[tuple[int, int], ...]:
+    """From which line to which the blocks go that are tried in a file."""
+    found = (each for each in nodes(module.tree) if isinstance(each, ast.Try) and each.handlers)
+    return tuple((each.body[0].lineno, each.body[-1].end_lineno or 0) for each in found)
 
 
 def ends_type_errors(frame: Frame, node: ast.AST) -> bool:
@@ -178,13 +207,20 @@ def _of_class(frame: Frame, node: ast.Raise, value: Value, made: bool) -> Iterat
     elif isinstance(value, External) and value.name in _BEYOND:
         yield "raise what is no Exception", node
     elif isinstance(value, External) and isinstance(node.exc, ast.Call):
-        texts = all(not isinstance(each, ast.Constant) or isinstance(each.value, str) for each in node.exc.args)
+        texts = len(node.exc.args) < 2 and all(_may_be_text(frame, each) for each in node.exc.args)
         if node.exc.keywords:
             yield "exception that is made with keywords", node
         elif not texts:
             yield f"{value.name.removeprefix('builtins.')} of no text", node
     elif isinstance(value, (Instance, Object)) and not made and _is_from_outside(frame, node.exc):
         yield "raise an object", node
+
+
+def _may_be_text(frame: Frame, argument: ast.expr) -> bool:
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, argument)
+    known = isinstance(value, (Const, Scalar, Seq, Tensor))
+    return value.python_type == "str" or not known
 
 
 def _is_from_outside(frame: Frame, raised: ast.expr | None) -> bool:

@@ -425,17 +425,13 @@ class Objects:
             return modules.inherited_forward(frame, node, instance, base, args, keywords)
         return UNKNOWN
 
-    def ask_truth(self, frame: Frame, node: ast.AST, instance: Instance) -> None:
-        """`if instance:` runs its `__bool__` or `__len__`."""
-        self.ask(frame, node, instance, "__bool__", "__len__")
-
-    def ask(self, frame: Frame, node: ast.AST, instance: Instance, *names: str) -> None:
+    def ask(self, frame: Frame, node: ast.AST, instance: Instance, *names: str) -> Value:
         """What asks an object without a word, `str(instance)`, runs the first of these methods that it has."""
         for name in names:
             method = self._interp.classes.find_method(instance.cls, name)
             if method is not None:
-                self._call_method(frame, node, instance, method)
-                return
+                return self._call_method(frame, node, instance, method)
+        return UNKNOWN
 
     def tuple_fields(self, instance: Instance) -> tuple[Value, ...] | None:
         """The items of a tuple-like object: the fields that are not None."""

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tclint import events
-from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, seen_sizes, stores, streams
+from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, stores, streams, witness
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -109,6 +109,8 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     if frame.region is not None and exceptions.caught(frame):
         for feature, where in exceptions.features(frame, node):
             frame.interp.emitter.feature(frame, where, feature)
+    elif frame.region is not None:
+        exceptions.leaves(frame, node)
     frame.dead = True
 
 
@@ -189,7 +191,7 @@ def _raises(frame: Frame, node: ast.If, then: Env) -> bool:
     if frame.region is None or frame.region.evidence is None:
         return False
     frame.env = then
-    ways = seen_sizes.ways(frame, node.test)
+    ways = witness.ways(frame, node.test)
     if True in ways and not exceptions.may_be_caught(frame) and exceptions.reached(frame):
         frame.interp.emitter.feature(frame, node.body[-1], exceptions.LEAVES)
     return ways == {True} and exceptions.caught(frame)
@@ -303,6 +305,9 @@ def _try(frame: Frame, node: ast.Try) -> None:
         exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
+    if witness.tells_refused(frame, node):
+        del frame.returns[returned:]
+        frame.dead = True
     frame.blocks.pop()
     after_body = frame.env
     works = not frame.dead or len(frame.returns) > returned
@@ -392,7 +397,11 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if exceptions.caught(frame) and (value.truth() is False or seen_sizes.ways(frame, node.test) == {False}):
+    if frame.region is None or not (value.truth() is False or witness.ways(frame, node.test) == {False}):
+        return
+    if not exceptions.caught(frame):
+        exceptions.leaves(frame, node)
+    else:
         by = "" if value.truth() is False else " by a size"
         frame.interp.emitter.feature(frame, node, f"assert that fails{by}")
         frame.dead = True

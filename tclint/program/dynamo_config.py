@@ -23,7 +23,16 @@ def switched(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
         for name, value, where in settings(node, aliases):
             if isinstance(value, ast.Constant) and str(value.value) in _FLAGS:
                 (limited if id(where) in passing else lasting).add(f"{_FLAGS[str(value.value)]}{name}")
+        lasting.update(_excused(node, aliases))
     return frozenset(lasting), frozenset(limited - lasting)
+
+
+def _excused(node: ast.AST, aliases: set[str]) -> Iterator[str]:
+    """`config.reorderable_logging_functions.add(print)`: a function at which Dynamo does not break, as `setting: function`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.func, ast.Attribute):
+        held = node.func.value
+        if node.func.attr == "add" and isinstance(held, ast.Attribute) and text(held.value) in aliases:
+            yield f"{held.attr}: {text(node.args[0])}"
 
 
 def _entered(node: ast.AST) -> Iterator[ast.expr]:

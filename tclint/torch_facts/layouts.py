@@ -333,6 +333,11 @@ _SAME: Final = frozenset(
 )
 """Operations of one tensor, and numbers, that keep its sizes and its strides."""
 
+REDUCTIONS: Final = frozenset(
+    "logsumexp argmin count_nonzero nansum nanmean sum mean amax amin std var prod any all argmax".split()
+)
+"""What takes one dimension, or all, away, and is given it first."""
+
 _RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout | None]]] = {
     **dict.fromkeys(("transpose", "swapaxes", "swapdims"), _transpose),
     "permute": _permute,
@@ -354,6 +359,6 @@ _RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout 
     "interpolate": _interpolated,
     **dict.fromkeys(("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d"), _pooled),
     "repeat_interleave": _interleaved,
-    **dict.fromkeys(("logsumexp", "argmin", "count_nonzero", "nansum", "nanmean"), _reduced),
-    **dict.fromkeys(("sum", "mean", "amax", "amin", "std", "var", "norm", "prod", "any", "all", "argmax"), _reduced),
+    **dict.fromkeys(REDUCTIONS, _reduced),
+    "norm": _reduced,
 }

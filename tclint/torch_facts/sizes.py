@@ -16,7 +16,7 @@ def of_several(name: str, first: Layout, args: Arguments, keywords: Mapping[str,
     name = name.removesuffix("_")
     if name in _LIKE_FIRST:
         return first
-    if name in _BROADCAST:
+    if name in ELEMENTWISE:
         found: Layout | None = first
         for other in (*args, *keywords.values()):
             if other == "?" or found is None:
@@ -93,7 +93,7 @@ _LIKE_FIRST: Final = frozenset(
     "layer_norm batch_norm group_norm instance_norm rms_norm prelu heaviside".split()
 )
 """Operations whose other tensors have no say in the sizes."""
-_BROADCAST: Final = frozenset(
+ELEMENTWISE: Final = frozenset(
     "add sub subtract rsub mul multiply div divide true_divide floor_divide remainder fmod pow atan2 arctan2 maximum "
     "minimum max min fmax fmin lerp eq ne lt le gt ge greater less not_equal greater_equal less_equal logical_and "
     "logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign hypot addcmul addcdiv clamp clip clamp_min "

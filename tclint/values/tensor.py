@@ -113,6 +113,12 @@ class Tensor(Value):
         """Whether it is a number of numpy's that Dynamo is given: its value is known while tracing."""
         return self.ndim == 0 and self.flags & (ARRAY | RAW) == ARRAY | RAW
 
+    @property
+    def read_as(self) -> str:
+        """The source of a number that is read out of it. Of a single whole number that is handed in, Dynamo has the value."""
+        handed_in = self.ndim == 0 and self.dtype == "i" and self.flags & (INPUT | RAW) == INPUT | RAW
+        return "" if handed_in else "data"
+
     def with_(self, **changes: Any) -> Tensor:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
         fields.update(changes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
-from tclint.interpreter import bindings, exceptions
+from tclint.interpreter import bindings, exceptions, witness
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
+from tclint.program import Function
 from tclint.torch_facts import facts, features
 from tclint.values import (
     GRAPHED,
@@ -40,14 +42,19 @@ def _value(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         if frame.region is None:
             return read(frame, node, node.id, value)
+        if frame.region.evidence is not None and witness.unbound(frame, node):
+            exceptions.fails(frame, node, "name that is not bound")
         if value.maker:
             frame.interp.emitter.use(frame, node, value)
         return value
     value = lookup(frame, node.id)
     if frame.region is not None:
         _tell_held(frame, node, value)
-    if value is UNKNOWN and frame.region is not None and _is_own(frame, node.id):
-        exceptions.fails(frame, node, "name that is not bound")
+    if value is UNKNOWN and frame.region is not None:
+        if _is_own(frame, node.id) or "try" in frame.blocks and _is_nobodys(frame, node.id):
+            exceptions.fails(frame, node, "name that is not bound")
+        elif _is_bound_later(frame, node.id) and frame.parent is not None and frame.call_node is not None:
+            exceptions.fails(frame.parent, frame.call_node, "name that is not bound")
     if frame.region is None and frame.interp.graph_memory.runs:
         if frame.closure is not None and node.id in frame.closure:
             return read(frame, node, node.id, value)
@@ -63,6 +70,19 @@ def _is_own(frame: Frame, name: str) -> bool:
         name in frame.globals or name in frame.nonlocals or (frame.closure is not None and name in frame.closure)
     )
     return frame.function is not None and not elsewhere and name in frame.function.stored_names()
+
+
+def _is_nobodys(frame: Frame, name: str) -> bool:
+    """Whether nothing else in a file has a name, and no import may bring it."""
+    module = frame.module
+    return len(re.findall(rb"\b%s\b" % name.encode(), module.data)) == 1 and b"import *" not in module.data
+
+
+def _is_bound_later(frame: Frame, name: str) -> bool:
+    """Whether the function around this one binds a name, and has not yet."""
+    outer = frame.function.parent if frame.function is not None else None
+    around = frame.closure is not None and name not in frame.closure and name not in frame.globals
+    return isinstance(outer, Function) and around and name in outer.stored_names()
 
 
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:

@@ -36,7 +36,7 @@ def in_pieces(node: ast.AST) -> bool:
     """Whether an expression is a view that does not lie in one piece: some columns of rows, every other element, a transposed matrix."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
         rows, *columns = node.slice.elts
-        cut = [each for each in columns if isinstance(each, ast.Slice) and (each.lower, each.upper) != (None, None)]
+        cut = [each for each in columns if isinstance(each, ast.Slice) and (each.lower or each.upper or each.step)]
         one = any(isinstance(each, ast.Constant) and type(each.value) is int for each in columns)
         return isinstance(rows, ast.Slice) and (bool(cut) or one)
     if (

@@ -23,14 +23,13 @@ def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             try:
                 return Const({"int": int, "float": float, "str": str, "bool": bool}[kind](value.value))
             except (ValueError, TypeError, OverflowError):
-                if exceptions.caught(frame):
-                    frame.interp.emitter.feature(frame, node, f"{kind}() that fails")
+                exceptions.fails(frame, node, f"{kind}() that fails")
                 return Scalar(kind)
         if any(option.source == ENVIRONMENT for option in value.options[1:]):
             return join_all(convert(frame, node, [option], keywords) for option in value.options)
         tensor = tensor_of(value)
         if tensor is not None and not tensor.is_known_number:
-            return Scalar(kind, "data" if kind != "str" else "tensor", frame.origin(node))
+            return Scalar(kind, tensor.read_as if kind != "str" else "tensor", frame.origin(node))
         if is_drawn(value):
             return computed_with(frame, node, value, "conversion of a drawn number", kind)
         if isinstance(value, Instance) and kind == "str" and frame.region is not None:

@@ -202,7 +202,7 @@ def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) ->
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
-    limit = most.value if isinstance(most, Const) else -1
+    limit = most.value if isinstance(most, Const) and (most.value is None or isinstance(most.value, int)) else -1
     known = _known(frame, node, args[:1]) if frame.region is None and limit != -1 else None
     if known is not None:
         items = tuple(known[0]) if known else ()

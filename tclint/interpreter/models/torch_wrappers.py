@@ -79,6 +79,21 @@ def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Ke
     return call_inside(frame, node, name, args[0], args[1:], open_ended)
 
 
+def _captured(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`torch.cond(test, then, otherwise, operands)` and its like: each function is traced, as a graph of its own."""
+    if frame.region is not None and not frame.maybe:
+        given = [*args, *keywords.values()]
+        functions = [each for each in given if isinstance(each, FunctionValue)]
+        # What a function gets are the operands, or rows of them: of some shape and kind.
+        operands = next((each.items for each in reversed(given) if isinstance(each, Seq) and each.items), None)
+        for each in functions:
+            taken = each.function.node.args.args[1 if each.bound is not None else 0 :]
+            passed = list(operands or ()) if operands is not None and len(operands) == len(taken) else []
+            blank = [Tensor(PROVEN, "", -1, 0, frame.origin(node)) for _ in taken]
+            call_inside(frame, node, name, each, passed or blank, False)
+    return function(frame, node, name, args, keywords)
+
+
 def _mask(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """`create_block_mask(mask_mod, …)`: the function is traced with positions, numbers in tensors, whatever it does with them."""
     given = args[0] if args else keywords.get("mask_mod")
@@ -164,6 +179,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(DISABLE, _disabled),
     **dict.fromkeys(IN_GRAPH, _in_graph),
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
+    **dict.fromkeys(facts.named("captures functions as graphs of their own"), _captured),
     **dict.fromkeys(facts.named("calls a function with positions"), _mask),
     **dict.fromkeys(_TRANSFORMS, _transform),
     **dict.fromkeys(_SCRIPTS, _script),
