@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import after_imports
 from tclint.fixes.places import Place, inserted, lines_of
 from tclint.fixes.uses import uses_in
-from tclint.model.finding import Applicability, Edit, Finding, Fix, Switch
+from tclint.model.finding import Applicability, Edit, Effect, Finding, Fix, Switch
 from tclint.sources.text import Unparsable, parse
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ _PRICE: Final = (
     "the switch holds for everything that the process compiles; the host still waits, a branch or a loop on the value still "
     "breaks, and what cannot do with a size that only the graph knows raises: try it, or let --verify"
 )
+
+_NAMED: Final = 3
+"""Hazards that are named where a switch makes more."""
 
 
 def switch_on(event: Event, setting: str, price: str = _PRICE) -> Fix | None:
@@ -75,6 +78,22 @@ def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -
                 finding = replace(finding, fix=replace(fix, applicability=Applicability.UNSAFE, edits=(edit,)))
         found.append(finding)
     return found
+
+
+def priced(finding: Finding, prices: Mapping[Switch, Sequence[Finding]]) -> Finding:
+    """A finding whose fix says what its switch makes elsewhere."""
+    fix = finding.fix
+    if fix is None or fix.switch is None or fix.switch not in prices:
+        return finding
+    return replace(finding, fix=replace(fix, note="; ".join(filter(None, (made(prices[fix.switch]), fix.note)))))
+
+
+def made(hazards: Sequence[Finding]) -> str:
+    """The hazards that a switch makes, in words."""
+    named = [f"{each.path}:{each.line} ({each.code})" for each in hazards[:_NAMED]]
+    more = f" and {len(hazards) - _NAMED} more" if len(hazards) > _NAMED else ""
+    what = "finding" if any(each.effect is not Effect.GRAPH_BREAK for each in hazards) else "break"
+    return f"it makes {len(hazards)} new {what}{'s' * (len(hazards) > 1)}, at {', '.join(named)}{more}"
 
 
 def _elsewhere(switch: Switch, data: bytes) -> Edit | None:

@@ -837,6 +837,66 @@ def test_of_two_switches_the_one_that_pays_stays() -> None:
     assert "if rows.numel() == 0:" in text
 
 
+PRICED = """\
+import torch
+
+
+def twice(rows: torch.Tensor) -> int:
+    return 1 if rows.shape[0] > 3 else 2
+
+
+def moved(x: torch.Tensor):
+    (rows,) = torch.where(x > 2)
+    return x * twice(rows)
+
+
+def kept(x: torch.Tensor, n: torch.Tensor):
+    return x[x > 0], x[x > 1], x.sum() * n.max().item()
+
+
+@torch.compile
+def f(x: torch.Tensor, n: torch.Tensor):
+    return moved(x), kept(x, n)
+"""
+
+
+def test_a_switch_is_offered_for_what_it_cures_with_its_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two masks are cured; the `where` is not, its size decides a branch further down, which is the price."""
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(PRICED)
+    price = "it makes 1 new break, at m.py:5 (TCL101)"
+    for output_format in ("sarif", "rdjson", "github-review", "json"):
+        run("m.py", "--output-format", output_format, *(["--check-fixes"] if output_format == "json" else []))
+        text = capsys.readouterr().out
+        assert price in text
+        if output_format == "sarif":
+            results = json.loads(text)["runs"][0]["results"]
+            told = [(each["ruleId"], price in str(each.get("fixes", ""))) for each in results]
+            assert told == [("TCL105", False), ("TCL106", True), ("TCL106", True), ("TCL103", False)]
+            assert "fixes" not in results[0]
+    assert [f["fix"] and f["fix"]["checked"] for f in json.loads(text)["findings"]] == [None, True, True, True]
+    run("m.py", "--output-format", "json")  # nobody asked
+    assert [f["fix"]["checked"] for f in json.loads(capsys.readouterr().out)["findings"]] == [False] * 4
+    run("--fix", "--unsafe-fixes", "--quiet", "m.py")
+    once = (tmp_path / "m.py").read_text()
+    assert f"capture_dynamic_output_shape_ops = True has a price: {price}" in capsys.readouterr().err
+    run("--fix", "--unsafe-fixes", "--quiet", "m.py")
+    assert (tmp_path / "m.py").read_text() == once
+    assert "capture_dynamic_output_shape_ops = True" in once
+
+
+@pytest.mark.parametrize(("masks", "set_"), [("x[x > 0], x[x > 1]", True), ("x[x > 0]", False)])
+def test_a_switch_cures_more_than_it_makes(masks: str, set_: bool) -> None:
+    source = PRICED.replace("x[x > 0], x[x > 1]", masks)
+    text = result(fixed(source.encode(), "TCL106", unsafe=True)).decode()
+    assert ("capture_dynamic_output_shape_ops" in text) == set_
+    assert ("capture_scalar_outputs" in text) == ("n.max().item()" in text)
+
+
 @pytest.mark.parametrize("line", ["self.low = 1.0", "super().__init__()\n        self.low = start"])
 def test_a_number_that_cannot_be_a_buffer_stays_one(line: str) -> None:
     """A module has no buffers before `super().__init__()`, and what a caller gives may be anything."""
