@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from tclint.fixes.moved import Moved
 from tclint.model.finding import Effect, Finding, Severity, Switch
 
 _Key = TypeVar("_Key", tuple[str, str, int], tuple[str, str, str])
+
+_GRAVE: Final = (Effect.ERROR, Effect.SILENT)
+"""No price for any number of breaks: the program does not run, or computes something else."""
 
 Without = Callable[[Switch], Sequence[Finding]]
 """The findings that are left where all is applied but what sets one switch."""
@@ -66,7 +69,7 @@ def judged(
         surplus = [
             hazard
             for hazard in surplus
-            if hazard.effect is Effect.ERROR
+            if hazard.effect in _GRAVE
             or _is_written(hazard, old, new)
             or not _taken(gone, (hazard.path, "", hazard.function))
         ]
@@ -87,8 +90,8 @@ def judged(
 
 
 def _is_of_a_switch(hazard: Finding, blamed: Unpaid, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> bool:
-    """Whether nothing but a switch can have made a hazard, at a line that no fix has written, and the program still runs."""
-    if hazard.effect is Effect.ERROR or _is_written(hazard, old, new) or blamed.is_left:
+    """Whether nothing but a switch can have made a hazard, at a line that no fix has written, and it only costs time."""
+    if hazard.effect in _GRAVE or _is_written(hazard, old, new) or blamed.is_left:
         return False
     return all(fixed.fix is not None and fixed.fix.switch is not None for fixed in blamed.suspects)
 
@@ -176,8 +179,8 @@ def _scope(finding: Finding) -> tuple[str, str, str]:
 
 
 def _kind(finding: Finding) -> str:
-    """A rule, and whether torch raises: what broke the graph before and raises now has become another hazard."""
-    return f"{finding.code} raises" if finding.effect is Effect.ERROR else finding.code
+    """A rule, and whether it is worse than slow: what broke the graph before and raises now has become another hazard."""
+    return f"{finding.code} {finding.effect.value}" if finding.effect in _GRAVE else finding.code
 
 
 def _taken(counts: Counter[_Key], key: _Key) -> bool:
