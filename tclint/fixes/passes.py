@@ -190,8 +190,8 @@ class _Passes:
     refused: set[_Key]
     findings: Sequence[Finding]
     """Of the files as they are by now."""
-    unset: Switch | None = None
-    """A switch that stays as it is."""
+    unset: str = ""
+    """A setting that stays as it is."""
     keys: Counter[_Key] = field(default_factory=Counter)
     """Of the fixes that were applied."""
     fixed: Fixed = field(default_factory=Fixed)
@@ -223,7 +223,7 @@ class _Passes:
             if not applicable(finding, self.unsafe) or _key(finding) in self.refused:
                 continue
             assert finding.fix is not None
-            if self.unset is not None and finding.fix.switch == self.unset:
+            if self.unset and finding.fix.switch is not None and finding.fix.switch.setting == self.unset:
                 continue
             edits = finding.fix.edits
             path = edits[0].path  # its own, or that of the site which compiles it
@@ -271,14 +271,14 @@ class _Trials:
     unsafe: bool
     refused: set[_Key]
     findings: Sequence[Finding]
-    left: dict[Switch, Sequence[Finding]] = field(default_factory=dict)
+    left: dict[str, Sequence[Finding]] = field(default_factory=dict)
 
-    def without(self, switch: Switch) -> Sequence[Finding]:
-        if switch not in self.left:
-            passes = _Passes(self.lint, self.original, self.unsafe, None, self.refused, self.findings, unset=switch)
+    def without(self, setting: str) -> Sequence[Finding]:
+        if setting not in self.left:
+            passes = _Passes(self.lint, self.original, self.unsafe, None, self.refused, self.findings, unset=setting)
             passes.run()
-            self.left[switch] = passes.findings
-        return self.left[switch]
+            self.left[setting] = passes.findings
+        return self.left[setting]
 
 
 def _key(finding: Finding) -> _Key:

@@ -15,8 +15,8 @@ _Key = TypeVar("_Key", tuple[str, str, int], tuple[str, str, str])
 _GRAVE: Final = (Effect.ERROR, Effect.SILENT)
 """No price for any number of breaks: the program does not run, or computes something else."""
 
-Without = Callable[[Switch], Sequence[Finding]]
-"""The findings that are left where all is applied but what sets one switch."""
+Without = Callable[[str], Sequence[Finding]]
+"""The findings that are left where all is applied but what sets one switch, in whichever file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Unpaid:
     why: str
     is_left: bool = False
     """The hazard is the one that the fix is for."""
+    is_near: bool = False
+    """They are in the function of the hazard."""
     is_certain: bool = False
     """All of them: to try them one by one would tell nothing more."""
 
@@ -77,11 +79,15 @@ def judged(
     prices: dict[Switch, list[Finding]] = {}
     for hazard in surplus:
         blamed = _blame(hazard, chosen, moved)
-        if not _is_of_a_switch(hazard, blamed, old, new):
-            bad.append(blamed)
-            continue
-        for switch in _makers(hazard, blamed, without):
-            prices.setdefault(switch, []).append(hazard)
+        makers = _makers(hazard, blamed, without)
+        if makers and not _is_written(hazard, old, new):
+            if hazard.effect not in _GRAVE:
+                for switch in makers:
+                    prices.setdefault(switch, []).append(hazard)
+                continue
+            setting = tuple(f for f in blamed.suspects if f.fix is not None and f.fix.switch in makers)
+            blamed = replace(blamed, suspects=setting, is_certain=not blamed.is_near)
+        bad.append(blamed)
     for switch, hazards in prices.items():
         bad += _unpaid(hazards, [f for f in chosen if f.fix is not None and f.fix.switch == switch], moved)
     if bad:
@@ -89,21 +95,20 @@ def judged(
     return Judgement((), {switch: [_as_it_was(h, moved) for h in hazards] for switch, hazards in prices.items()})
 
 
-def _is_of_a_switch(hazard: Finding, blamed: Unpaid, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> bool:
-    """Whether nothing but a switch can have made a hazard, at a line that no fix has written, and it only costs time."""
-    if hazard.effect in _GRAVE or _is_written(hazard, old, new) or blamed.is_left:
-        return False
-    return all(fixed.fix is not None and fixed.fix.switch is not None for fixed in blamed.suspects)
-
-
 def _makers(hazard: Finding, blamed: Unpaid, without: Without) -> list[Switch]:
-    """The switches without which a hazard is not there; all that may be, where each alone would make it."""
+    """The switches that have made a hazard: those without which it is not there. None where a line may have."""
     switches = list(
         dict.fromkeys(f.fix.switch for f in blamed.suspects if f.fix is not None and f.fix.switch is not None)
     )
-    if len(switches) < 2:
+    only = all(fixed.fix is not None and fixed.fix.switch is not None for fixed in blamed.suspects)
+    if blamed.is_left or not switches or (blamed.is_near and not only):
+        return []
+    settings = dict.fromkeys(switch.setting for switch in switches)
+    if only and len(settings) == 1:
         return switches
-    return [s for s in switches if _scope(hazard) not in map(_scope, without(s))] or switches
+    made = {setting for setting in settings if _scope(hazard) not in map(_scope, without(setting))}
+    # Each alone would make it, where nothing else can have.
+    return [s for s in switches if s.setting in made] or (switches if only else [])
 
 
 def _unpaid(hazards: Sequence[Finding], cured: Sequence[Finding], moved: Mapping[str, Moved]) -> list[Unpaid]:
@@ -141,9 +146,10 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
         if (fixed.path, fixed.code) == (hazard.path, hazard.code) and _moved(fixed, moved)[2] == hazard.line:
             return Unpaid((fixed,), "the hazard would still be there", is_left=True)
     here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
-    near = tuple(fixed for fixed in here if fixed.function == hazard.function)
-    near = near or tuple(fixed for fixed in chosen if _switches(fixed, hazard))
-    return Unpaid(near or here or tuple(chosen), _why(hazard, moved))
+    if near := tuple(fixed for fixed in here if fixed.function == hazard.function):
+        return Unpaid(near, _why(hazard, moved), is_near=True)
+    setting = tuple(fixed for fixed in chosen if _switches(fixed, hazard))
+    return Unpaid(setting or here or tuple(chosen), _why(hazard, moved))
 
 
 def _why(hazard: Finding, moved: Mapping[str, Moved]) -> str:

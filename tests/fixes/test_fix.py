@@ -22,7 +22,7 @@ from lintkit import ROOT, TORCH, Project, within
 from tclint.cli import main
 from tclint.fixes import apply, passes
 from tclint.fixes.unused import without_unused
-from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span, Switch
 from tclint.model.report import Report
 from tclint.model.suggestion import suggestions
 from tclint.run import engine, fixing
@@ -891,6 +891,39 @@ def test_a_switch_is_offered_for_what_it_cures_with_its_price(
     run("--fix", "--unsafe-fixes", "--quiet", "m.py")
     assert (tmp_path / "m.py").read_text() == once
     assert "capture_dynamic_output_shape_ops = True" in once
+
+
+def test_a_read_that_breaks_is_not_put_into_a_call() -> None:
+    """The value is of a kind that nobody knows, but what it is read by has a size that only the data knows."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, mask: torch.Tensor, slots: torch.Tensor, cache):\n"
+        "    mask = mask > 0\n    x[mask] = cache[VALUE].mT\n    return x\n"
+    )
+    for value, goes in (("slots[mask]", False), ("slots", True)):
+        text = result(fixed(source.replace("VALUE", value).encode(), "TCL302", unsafe=True))
+        assert (b"masked_scatter_" in text) == goes
+
+
+def test_a_line_is_not_blamed_for_what_a_switch_does_elsewhere() -> None:
+    """Two files set the same switch, and torch would raise in a third: what was changed beside it stays changed."""
+    switch = edit(1, 1, 1, 1, "on = True\n")
+
+    def setting(path: str) -> Finding:
+        return replace(
+            finding(replace(switch, path=path)),
+            path=path,
+            function=path,
+            fix=Fix("t", Applicability.UNSAFE, (replace(switch, path=path),), switch=Switch("on", path)),
+        )
+
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        found = [setting(path) for path in ("a.py", "b.py") if path not in contents]
+        raised = replace(finding(), path="z.py", function="z", effect=Effect.ERROR, fix=None)
+        return found + [raised] * (len(found) < 2) + [finding(edit(1, 1, 1, 2, "c"))] * ("m.py" not in contents)
+
+    done = passes.run(lint, lambda path: b"b = 1\n", unsafe=True)
+    assert done.contents == {"m.py": b"c = 1\n"}
+    assert len(done.denied) == 2
 
 
 @pytest.mark.parametrize("alone", [True, False])
