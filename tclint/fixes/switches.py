@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -108,10 +109,11 @@ def _elsewhere(switch: Switch, data: bytes) -> Edit | None:
 def _edit(path: str, data: bytes, tree: ast.Module, setting: str) -> tuple[str, Edit] | None:
     """The line that sets the switch, and where it goes: behind the imports of a file that imports torch."""
     body = tree.body
-    at = after_imports(body)
-    torch = _torch(body)
-    if torch is None or at is None:
+    torch, imported = _torch(body)
+    if not torch:
         return None
+    # torch may come later than the first of the imports: `import logging`, a logger, the others.
+    at = max(after_imports(body) or 0, imported)
     line = f"{torch}._dynamo.config.{setting} = True"
     new = f"\n{line}"
     # A switch that is there already: the two stand together.
@@ -126,14 +128,19 @@ def _edit(path: str, data: bytes, tree: ast.Module, setting: str) -> tuple[str, 
     return line, inserted(path, lines_of(path, data), end + 1, new)
 
 
-def _torch(body: Sequence[ast.stmt]) -> str | None:
-    """What torch is called at the top level of a file."""
-    for statement in body:
+def _torch(body: Sequence[ast.stmt]) -> tuple[str, int]:
+    """What torch is called at the top level of a file, and which statement imports it."""
+    for number, statement in enumerate(body):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 if alias.name == "torch" or (alias.asname is None and alias.name.startswith("torch.")):
-                    return alias.asname or "torch"
-    return None
+                    # With the imports that follow it.
+                    following = enumerate(body[number:], number)
+                    rest = itertools.takewhile(
+                        lambda each: isinstance(each[1], (ast.Import, ast.ImportFrom)), following
+                    )
+                    return alias.asname or "torch", max(at for at, _ in rest)
+    return "", 0
 
 
 def _is_switch(statement: ast.stmt, torch: str) -> bool:

@@ -893,6 +893,50 @@ def test_a_switch_is_offered_for_what_it_cures_with_its_price(
     assert "capture_dynamic_output_shape_ops = True" in once
 
 
+def test_a_switch_is_set_where_torch_is_known() -> None:
+    source = (
+        b"import logging\n\nlogger = logging.getLogger(__name__)\nimport torch\nfrom torch import nn\n\n\n"
+        b"@torch.compile\ndef f(x: torch.Tensor):\n    return x[x > 0]\n"
+    )
+    text = result(fixed(source, "TCL106", unsafe=True)).decode()
+    assert "from torch import nn\n\ntorch._dynamo.config.capture_dynamic_output_shape_ops = True\n" in text
+
+
+@pytest.mark.parametrize(("made", "cloned"), [("torch.sin", True), ("create_block_mask", False)])
+def test_what_a_library_makes_may_have_no_clone(made: str, cloned: bool) -> None:
+    source = (
+        "import torch\nfrom torch.nn.attention.flex_attention import create_block_mask\n\n"
+        f"make = torch.compile({made}, mode='reduce-overhead')\n\n\n"
+        "class Holder:\n    def build(self):\n        return make(torch.ones(2, device='cuda'))\n\n"
+        "    def keep(self, out):\n        out.mask = self.build()\n        return out\n"
+    )
+    done = fixed(source.encode(), "TCL301", unsafe=True)
+    assert (b".clone()" in result(done)) == cloned
+    assert cloned or [finding.code for finding in done.report.findings] == ["TCL301"]
+
+
+@pytest.mark.parametrize(
+    ("line", "set_"),
+    [("k = n[0].item()\n    y = x[:k]", True), ("k = n[0].item()\n    x[:k] = 0", False), ("x[:, : n[0]] = 0", False)],
+)
+def test_a_window_is_not_written_by_a_number_of_the_graph(line: str, set_: bool) -> None:
+    """Dynamo traces it, and Inductor raises (asked on 2.13)."""
+    source = (
+        f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: torch.Tensor):\n    {line}\n    return x, y\n"
+    )
+    code = "TCL103" if "item" in line else "TCL104"
+    assert (b"capture_scalar_outputs" in result(fixed(source.encode(), code, unsafe=True))) == set_
+
+
+def test_a_limit_that_is_put_back_is_meant() -> None:
+    source = (
+        b"import torch\n\n\ndef f():\n    before = torch._dynamo.config.cache_size_limit\n    try:\n"
+        b"        torch._dynamo.config.cache_size_limit = 64\n        yield\n    finally:\n"
+        b"        torch._dynamo.config.cache_size_limit = before\n"
+    )
+    assert result(fixed(source, "TCL408", unsafe=True)) == source
+
+
 def test_a_read_that_breaks_is_not_put_into_a_call() -> None:
     """The value is of a kind that nobody knows, but what it is read by has a size that only the data knows."""
     source = (
