@@ -232,6 +232,8 @@ class _Number:
             elif isinstance(parent, ast.Subscript):
                 if isinstance(node, ast.Tuple) and not bounds:
                     return False  # `x[:, n]`, where torch wants an integer
+                if bounds and isinstance(parent.ctx, ast.Store):
+                    return False  # Inductor raises where a window is written whose bounds only the graph knows (2.13)
                 if same(parent.value, node) and isinstance(parent.ctx, ast.Store):
                     return True  # something else is put into the dict that it is in
                 if same(parent.value, node) and (isinstance(parent.slice, ast.Slice) or _is_text(parent.slice)):

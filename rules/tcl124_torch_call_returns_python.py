@@ -7,6 +7,7 @@ from typing import Final
 
 from tclint.events import Call, Event
 from tclint.fixes.recipes import compute_once, skip_unread_store, skip_while_compiling
+from tclint.fixes.switches import switch_on
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
@@ -28,6 +29,10 @@ _SHAPE: Final = "GB0036"
 _CONSTANT: Final = facts.named("stays the same in one process")
 _QUESTIONS: Final = facts.named("asks for inference mode")
 _DRAWS: Final = facts.named("draws from a generator")
+_PRICE: Final = (
+    "torch calls that support experimental, which is why it is off; the switch holds for everything that the process "
+    "compiles, in all processes alike: try it, or let --verify"
+)
 
 
 class TorchCallReturnsPython(Rule):
@@ -50,7 +55,8 @@ class TorchCallReturnsPython(Rule):
             return x + torch.rand_like(x)  # the caller seeds
 
     Fix: ask, or seed, outside the region. `--unsafe-fixes` asks once at start-up where the answer does not change, and
-    guards what is only noted down or done to the device (`torch.cuda.synchronize()`). A question for inference mode is then asked in eager runs alone.
+    guards what is only noted down or done to the device (`torch.cuda.synchronize()`). What passes between two processes
+    (`torch.distributed.P2POp`, `isend`, `irecv`) Dynamo takes where `enable_p2p_compilation` is on: it is set where the program compiles. A question for inference mode is then asked in eager runs alone.
     """
 
     code, name = "TCL124", "torch-call-returns-python"
@@ -87,6 +93,18 @@ class TorchCallReturnsPython(Rule):
         verdict = self.verdict(event)
         if verdict is not None and (verdict.breaks != "always" or verdict.id == _SHAPE):
             return
+        unswitched = self.unswitched(event)
+        if unswitched is not None and event.configured(unswitched.switch):
+            answer = facts.at(self.release).call(name)
+            if unswitched.switched and answer is not None and answer.mutates:
+                yield self.finding(
+                    event,
+                    f"`{name}` under `{unswitched.switch}`: in the graph, what it writes leads to {unswitched.switched}",
+                    confidence=Confidence.MEDIUM,
+                    effect=Effect.SILENT,
+                    help="say it in one `batch_isend_irecv`, or leave the switch off",
+                )
+            return
         if name.startswith(_MODULE) and not event.surely:
             return  # a hook that is registered where there is none yet: set-up, done once
         yield self.finding(
@@ -102,6 +120,8 @@ class TorchCallReturnsPython(Rule):
         assert isinstance(event, Call)
         if event.name in _DRAWS:
             return None
+        if (unswitched := self.unswitched(event)) is not None:
+            return switch_on(event, unswitched.switch, _PRICE) if not unswitched.switched else None
         if event.name in facts.named("is done to the device, not to the values"):
             return skip_while_compiling(event, event.node, "it is not done")
         if event.name in _QUESTIONS:

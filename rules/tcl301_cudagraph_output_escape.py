@@ -12,7 +12,8 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, attribute_reads, function_name, line_of
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
-from tclint.values import INPUT, PARAMETER, Instance, Seq, Tensor
+from tclint.torch_facts import facts
+from tclint.values import INPUT, PARAMETER, Compiled, External, Instance, Seq, Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -130,6 +131,8 @@ class CudagraphOutputEscape(Rule):
         event, tensor = self._kept_at.get((finding.path, finding.span), (event, None))
         if event.compiled or tensor is None:
             return None  # a copy that the graph makes is the graph's as well
+        if self._is_opaque(event, tensor):
+            return None
         node = node_at(event, finding.span, (ast.stmt, ast.expr))
         if isinstance(event, Call) and event.name == "builtins.list" and isinstance(node, ast.Call):
             return _each_cloned(event, node)
@@ -144,6 +147,13 @@ class CudagraphOutputEscape(Rule):
             return None
         place = Place(event, value)
         return Fix("clone it", Applicability.SAFE, (place.append(value, ".clone()"),), "")
+
+    def _is_opaque(self, event: Event, tensor: Tensor) -> bool:
+        """Whether an output is of a library's function that nobody asked: it may be no tensor, but hold some."""
+        made = tensor.origin.node
+        called = event.ask.evaluate(made.func) if isinstance(made, ast.Call) else None
+        target = called.target if isinstance(called, Compiled) else None
+        return isinstance(target, External) and facts.at(self.release).call(target.name) is None
 
     def _escaping(self, node: ast.AST | None, event: Event) -> ast.expr | None:
         """The expression that leaves without a copy, where it is one tensor and no container of several."""

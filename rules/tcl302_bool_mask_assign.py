@@ -94,7 +94,9 @@ class BoolMaskAssign(Rule):
                 return form
         if _is_broadcast(event, node.value, receiver, mask):
             return _selected(place, node, target, where) or form
-        cut = contains(event.value, DATA_SIZED) and not isinstance(node.value, ast.Name)
+        # Also where it is the index of something that nobody knows: `cache[slots[mask]]`.
+        reads = [part for part in ast.walk(node.value) if isinstance(part, (ast.Subscript, ast.Call))]
+        cut = any(contains(event.ask.evaluate(part), DATA_SIZED) for part in reads)
         if cut and not self.captured(event, "capture_dynamic_output_shape_ops"):
             # A break among the arguments leaves the method on the stack, which Dynamo cannot go on with: a second break.
             return form

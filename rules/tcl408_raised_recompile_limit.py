@@ -76,6 +76,11 @@ class RaisedRecompileLimit(Rule):
         place = Place(event, node)
         if place.is_explained(node.lineno, node.end_lineno or node.lineno):
             return None
+        tree = event.module.tree
+        if {text(target).rpartition(".")[2] for target in node.targets} & {
+            *_saved(tree, dynamo_config.names(tree)).values()
+        }:
+            return None  # for a while, and put back: that is meant
         edit = place.remove(node)
         note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
         return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None
@@ -97,11 +102,11 @@ def _fields(module: Module) -> dict[str, int | None]:
     return found
 
 
-def _saved(tree: ast.Module, aliases: set[str]) -> set[str]:
-    """The names that keep the limit as it was: to set it back raises nothing."""
+def _saved(tree: ast.Module, aliases: set[str]) -> dict[str, str]:
+    """The names that keep the limit as it was, and of which setting: to set it back raises nothing."""
     assigned = (node for node in nodes(tree) if isinstance(node, ast.Assign))
     return {
-        target.id
+        target.id: node.value.attr
         for node in assigned
         for target in node.targets
         if isinstance(target, ast.Name)

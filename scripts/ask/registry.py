@@ -3,7 +3,8 @@
     python scripts/ask/registry.py            # writes it; new ids are `unclassified` until a person has looked
     python scripts/ask/registry.py --check    # exit 1 where the file would change
 
-Visibility (whether source can show the break) and family are written by hand, and kept.
+Visibility (whether source can show the break), family and the switch without which Dynamo breaks are written by hand, and kept:
+the registry's hints name switches too, but not all of those help where they are asked.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def joined(asked: dict[str, list[dict[str, Any]]], known: Entries) -> Entries:
             "gb_type": entries[0]["Gb_type"],
             "visibility": before.get("visibility", "unclassified"),
             "family": before.get("family"),
+            **{key: before[key] for key in ("switch", "switched") if key in before},
         }
     for id_, before in known.items():
         found.setdefault(id_, {**before, "visibility": "obsolete"})

@@ -46,6 +46,11 @@ class _Lint(click.Command):
 )
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit 1 where something was fixed, even if nothing is left.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option(
+    "--check-fixes/--no-check-fixes",
+    default=None,
+    help="Show only fixes after which their hazard is gone: takes several lints (default: in sarif, rdjson, github-review).",
+)
 @click.option("--add-ignore", metavar="[=REASON]", help="Write a suppression for every finding.")
 @click.option("--baseline", metavar="FILE", help="Do not report the findings this file knows.")
 @click.option("--diff-base", metavar="REV", help="Report only lines that changed since this git revision.")
@@ -156,6 +161,7 @@ def command(
     diff: bool,
     show_fixes: bool,
     exit_non_zero_on_fix: bool,
+    check_fixes: bool | None,
     add_ignore: str | None,
     baseline: str | None,
     diff_base: str | None,
@@ -249,7 +255,8 @@ def command(
         given_in_vain = "--unsafe-fixes, --show-fixes and --exit-non-zero-on-fix"
         raise click.UsageError(f"{given_in_vain} need --fix, --fix-only or --diff")
     else:
-        suggests = shows_fixes and output_format in output.SUGGESTS and not keeps_all
+        asks = output_format in output.SUGGESTS if check_fixes is None else check_fixes
+        suggests = shows_fixes and asks and not keeps_all
         ends = bool(click.get_current_context().obj) and not verify_ and not suggests
         project = project.held() if suggests else project
         report = _linted(project, ends=ends)

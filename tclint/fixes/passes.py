@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tclint.fixes.apply import CannotApply, apply_edits, parses
-from tclint.fixes.pays import Unpaid, unpaid
-from tclint.model.finding import Applicability, Edit, Finding, Span
+from tclint.fixes.pays import Unpaid, judged
+from tclint.model.finding import Applicability, Edit, Finding, Span, Switch
 
 PASSES = 10
 ROUNDS = 20
@@ -56,6 +56,8 @@ class Fixed:
     passes: int = 0
     denied: frozenset[_Key] = frozenset()
     """The fixes that do not pay."""
+    prices: Mapping[Switch, Sequence[Finding]] = field(default_factory=dict)
+    """What switches that cure more than that make elsewhere."""
 
     def pays(self, finding: Finding) -> bool:
         """Whether the fix of a finding, of those that were there at first, was not taken back."""
@@ -89,11 +91,14 @@ def run(
         fixed = passes.run()
         old = {path: original(path) for path in fixed.contents}
         applied = search.applied(passes.keys)
-        if not search.goes_on(unpaid(applied, search.findings, passes.findings, old, fixed.contents)):
+        trials = _Trials(lint, original, unsafe, passes.refused, search.findings)
+        judgement = judged(applied, search.findings, passes.findings, old, fixed.contents, trials.without)
+        if not search.goes_on(judgement.unpaid):
             break
-    if search.rounds > 1 and not fixed.passes:
-        # What was linted last is what is left: here, all of it.
-        lint({})
+    fixed.prices = judgement.prices
+    if trials.left or (search.rounds > 1 and not fixed.passes):
+        # What was linted last is what is left.
+        lint(fixed.contents)
     tidied = {path: tidy(path, data) for path, data in fixed.contents.items()} if tidy is not None else fixed.contents
     if tidied != fixed.contents:
         fixed.contents = dict(tidied)
@@ -136,12 +141,17 @@ class _Search:
         """Deny what did not pay, and say whether something else is to be tried."""
         self.rounds += 1
         by_scope: dict[_Scope, tuple[list[_Key], str]] = {}
+        again = False
         for each in bad:
             for finding in each.suspects:
+                if each.is_certain:
+                    self._deny(_key(finding), each.why)
+                    again = True
+                    continue
                 keys, _ = by_scope.setdefault(_scope(finding), ([], each.why))
                 if _key(finding) not in keys:
                     keys.append(_key(finding))
-        again = bool(by_scope)
+        again = again or bool(by_scope)
         for scope in list(self.trying):
             key = self.trying.pop(scope)
             _, why = by_scope.pop(scope, ([], ""))
@@ -161,6 +171,8 @@ class _Search:
         return again
 
     def _deny(self, key: _Key, why: str) -> None:
+        if key in self.denied:
+            return
         self.denied.add(key)
         finding = next(finding for finding in self.findings if finding.fix and _key(finding) == key)
         where = f"{finding.path}:{finding.line} {finding.code}"
@@ -178,6 +190,8 @@ class _Passes:
     refused: set[_Key]
     findings: Sequence[Finding]
     """Of the files as they are by now."""
+    unset: str = ""
+    """A setting that stays as it is."""
     keys: Counter[_Key] = field(default_factory=Counter)
     """Of the fixes that were applied."""
     fixed: Fixed = field(default_factory=Fixed)
@@ -209,6 +223,8 @@ class _Passes:
             if not applicable(finding, self.unsafe) or _key(finding) in self.refused:
                 continue
             assert finding.fix is not None
+            if self.unset and finding.fix.switch is not None and finding.fix.switch.setting == self.unset:
+                continue
             edits = finding.fix.edits
             path = edits[0].path  # its own, or that of the site which compiles it
             if any(edit.path != path for edit in edits):
@@ -244,6 +260,25 @@ class _Passes:
             where = f"{finding.path}:{finding.line} {finding.code}"
             self.fixed.rejected.append(f"{where}: the fix was discarded: {why}")
         return before, []
+
+
+@dataclass(slots=True)
+class _Trials:
+    """The same attempt without one of its switches: what it makes is seen where it is not set."""
+
+    lint: Lint
+    original: Callable[[str], bytes]
+    unsafe: bool
+    refused: set[_Key]
+    findings: Sequence[Finding]
+    left: dict[str, Sequence[Finding]] = field(default_factory=dict)
+
+    def without(self, setting: str) -> Sequence[Finding]:
+        if setting not in self.left:
+            passes = _Passes(self.lint, self.original, self.unsafe, None, self.refused, self.findings, unset=setting)
+            passes.run()
+            self.left[setting] = passes.findings
+        return self.left[setting]
 
 
 def _key(finding: Finding) -> _Key:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.fixes.imports import after_imports
 from tclint.fixes.places import Place, inserted, lines_of
 from tclint.fixes.uses import uses_in
-from tclint.model.finding import Applicability, Edit, Finding, Fix, Switch
+from tclint.model.finding import Applicability, Edit, Effect, Finding, Fix, Switch
 from tclint.sources.text import Unparsable, parse
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _PRICE: Final = (
     "the switch holds for everything that the process compiles; the host still waits, a branch or a loop on the value still "
     "breaks, and what cannot do with a size that only the graph knows raises: try it, or let --verify"
 )
+
+_NAMED: Final = 3
+"""Hazards that are named where a switch makes more."""
 
 
 def switch_on(event: Event, setting: str, price: str = _PRICE) -> Fix | None:
@@ -77,6 +81,22 @@ def resolved(findings: Iterable[Finding], text: Callable[[str], bytes | None]) -
     return found
 
 
+def priced(finding: Finding, prices: Mapping[Switch, Sequence[Finding]]) -> Finding:
+    """A finding whose fix says what its switch makes elsewhere."""
+    fix = finding.fix
+    if fix is None or fix.switch is None or fix.switch not in prices:
+        return finding
+    return replace(finding, fix=replace(fix, note="; ".join(filter(None, (made(prices[fix.switch]), fix.note)))))
+
+
+def made(hazards: Sequence[Finding]) -> str:
+    """The hazards that a switch makes, in words."""
+    named = [f"{each.path}:{each.line} ({each.code})" for each in hazards[:_NAMED]]
+    more = f" and {len(hazards) - _NAMED} more" if len(hazards) > _NAMED else ""
+    what = "finding" if any(each.effect is not Effect.GRAPH_BREAK for each in hazards) else "break"
+    return f"it makes {len(hazards)} new {what}{'s' * (len(hazards) > 1)}, at {', '.join(named)}{more}"
+
+
 def _elsewhere(switch: Switch, data: bytes) -> Edit | None:
     try:
         tree = parse(switch.path, data)
@@ -89,10 +109,11 @@ def _elsewhere(switch: Switch, data: bytes) -> Edit | None:
 def _edit(path: str, data: bytes, tree: ast.Module, setting: str) -> tuple[str, Edit] | None:
     """The line that sets the switch, and where it goes: behind the imports of a file that imports torch."""
     body = tree.body
-    at = after_imports(body)
-    torch = _torch(body)
-    if torch is None or at is None:
+    torch, imported = _torch(body)
+    if not torch:
         return None
+    # torch may come later than the first of the imports: `import logging`, a logger, the others.
+    at = max(after_imports(body) or 0, imported)
     line = f"{torch}._dynamo.config.{setting} = True"
     new = f"\n{line}"
     # A switch that is there already: the two stand together.
@@ -107,14 +128,19 @@ def _edit(path: str, data: bytes, tree: ast.Module, setting: str) -> tuple[str, 
     return line, inserted(path, lines_of(path, data), end + 1, new)
 
 
-def _torch(body: Sequence[ast.stmt]) -> str | None:
-    """What torch is called at the top level of a file."""
-    for statement in body:
+def _torch(body: Sequence[ast.stmt]) -> tuple[str, int]:
+    """What torch is called at the top level of a file, and which statement imports it."""
+    for number, statement in enumerate(body):
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 if alias.name == "torch" or (alias.asname is None and alias.name.startswith("torch.")):
-                    return alias.asname or "torch"
-    return None
+                    # With the imports that follow it.
+                    following = enumerate(body[number:], number)
+                    rest = itertools.takewhile(
+                        lambda each: isinstance(each[1], (ast.Import, ast.ImportFrom)), following
+                    )
+                    return alias.asname or "torch", max(at for at, _ in rest)
+    return "", 0
 
 
 def _is_switch(statement: ast.stmt, torch: str) -> bool:

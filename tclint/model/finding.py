@@ -96,6 +96,8 @@ class Fix:
     note: str = ""
     switch: Switch | None = None
     """Where the change is one at the compile site, for many findings."""
+    checked: bool = field(default=False, compare=False)
+    """The fixed text was linted, and the fix pays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,12 +82,14 @@ def _comment(finding: Finding, lines: Lines, taken: set[int]) -> dict[str, Any]:
         # Two suggestions for one line cannot both be applied.
         taken.update(range(first, last + 1))
         assert fix is not None
-        note = f" Note: {fix.note}." if fix.note else ""
-        parts.append(f"Fix: {fix.title} ({fix.applicability.value}).{note}")
+        parts.append(f"Fix: {words.change(fix)}")
         fence = "`" * max(3, _longest_run(text) + 1)
         parts.append(f"{fence}suggestion\n{text}\n{fence}" if text else f"{fence}suggestion\n{fence}")
-    elif finding.help:
-        parts.append(f"Help: {finding.help}.")
+    else:
+        if fix is not None and fix.switch is not None and fix.edits:
+            parts.append(f"Fix, at the compile site: {words.change(fix)}")
+        if finding.help:
+            parts.append(f"Help: {finding.help}.")
     comment: dict[str, Any] = {"path": finding.path, "line": last, "side": "RIGHT", "body": "\n\n".join(parts)}
     if last > first:
         comment |= {"start_line": first, "start_side": "RIGHT"}

@@ -81,6 +81,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
             for edit in fix.edits
         ],
         "note": fix.note,
+        "checked": fix.checked,
     }
 
 

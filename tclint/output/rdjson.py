@@ -42,6 +42,8 @@ def _diagnostic(finding: Finding, lines: Lines) -> dict[str, Any]:
         parts.append(f"{words.reason(finding)} {words.chain(finding)}")
     if finding.help:
         parts.append(f"help: {finding.help}")
+    if finding.fix is not None and finding.fix.edits:
+        parts.append(f"fix: {words.change(finding.fix)}")
     diagnostic: dict[str, Any] = {
         "message": "\n".join(parts),
         "location": {"path": finding.path, "range": _range(finding.path, finding.span, lines)},

@@ -121,7 +121,8 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
         flow = {"locations": [{"location": step} for step in steps]}
         result["codeFlows"] = [{"message": {"text": words.reason(finding)}, "threadFlows": [flow]}]
     if finding.fix and finding.fix.edits:
-        result["fixes"] = [{"description": {"text": finding.fix.title}, "artifactChanges": _changes(finding.fix.edits)}]
+        said = {"text": words.change(finding.fix)}
+        result["fixes"] = [{"description": said, "artifactChanges": _changes(finding.fix.edits)}]
     return result
 
 

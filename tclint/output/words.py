@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from tclint.model.finding import Applicability, Effect, Finding, Step, Verification
+from tclint.model.finding import Applicability, Effect, Finding, Fix, Step, Verification
 
 ONE = {
     Effect.GRAPH_BREAK: "graph break",
@@ -97,6 +97,12 @@ def advice(finding: Finding) -> str:
     fix = finding.fix
     text = finding.help or (fix.title if fix else "")
     return f"{text}   [{_HOW[fix.applicability]}]" if fix else text
+
+
+def change(fix: Fix) -> str:
+    """What a fix does, whether it may be applied unread, and what it costs."""
+    note = f" Note: {fix.note}." if fix.note else ""
+    return f"{fix.title} ({fix.applicability.value}).{note}"
 
 
 def as_json(document: object, indent: int | None = None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
 from tclint.sources.once import Once
-from tclint.torch_facts import calls, facts, releases
+from tclint.torch_facts import GraphBreak, calls, facts, graph_breaks, releases
 from tclint.torch_facts.calls import Verdict
 from tclint.torch_facts.kind import Kind
 from tclint.values import NAMED, OWN_BACKEND, PROVEN, Tensor, Value
@@ -177,6 +177,12 @@ class Rule:
     def verdict(self, event: Call) -> Verdict | None:
         """Whether the call breaks the graph on the target; None where that was never asked."""
         return calls.verdict(event.name, self.release, *_kinds(event))
+
+    def unswitched(self, event: Call) -> GraphBreak | None:
+        """The break that a call makes only as long as a setting is off."""
+        verdict = self.verdict(event)
+        found = graph_breaks().get(verdict.id) if verdict is not None else None
+        return found if found is not None and found.switch else None
 
     def span(self, event: Call) -> str:
         """` (torch until 2.13)` for a call that does not break the graph on every release."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.fixes import apply as fixes
 from tclint.fixes import passes
-from tclint.fixes.switches import resolved
+from tclint.fixes.switches import made, priced, resolved
 from tclint.fixes.unused import imports_from, without_unused
 from tclint.model.report import Report
 from tclint.sources import notebook
@@ -90,7 +90,13 @@ def offered(report: Report, files: Sequence[InputFile], lint: Callable[[Sequence
         return report
     done = fix(files, lint, root="", unsafe=True, write=False)
     findings = resolved(report.findings, done.before.get)
-    return replace(report, findings=tuple(f if done.fixed.pays(f) else replace(f, fix=None) for f in findings))
+    return replace(report, findings=tuple(_asked(priced(f, done.fixed.prices), done.fixed) for f in findings))
+
+
+def _asked(finding: Finding, fixed: passes.Fixed) -> Finding:
+    if finding.fix is None or not fixed.pays(finding):
+        return replace(finding, fix=None)
+    return replace(finding, fix=replace(finding.fix, checked=bool(finding.fix.edits)))
 
 
 def _taken(files: Sequence[InputFile], now: Mapping[str, bytes], path: str, name: str) -> bool:
@@ -202,6 +208,8 @@ def tell(done: Done, *, diff: bool, stdin: bool, show: bool, quiet: bool, say: C
         for file in done.files:
             if file.report and file.text is not None:
                 _out(file.text)
+    for switch, hazards in fixed.prices.items():
+        say(f"{switch.path}: torch._dynamo.config.{switch.setting} = True has a price: {made(hazards)}")
     if show:
         for each in fixed.applied:
             say(f"{each.path}:{each.line} {each.code} {each.title}" + ("  (unsafe)" if each.unsafe else ""))

@@ -19,6 +19,10 @@ class GraphBreak(NamedTuple):
     #: static (source can show it), runtime, internal, obsolete, or unclassified
     visibility: str
     family: str | None
+    #: the setting of Dynamo that is off by default and with which, asked, it does not break
+    switch: str = ""
+    #: what is wrong then, though it does not break: seen where outputs and gradients were held against eager code
+    switched: str = ""
 
 
 @functools.cache
@@ -28,7 +32,10 @@ def graph_breaks() -> Mapping[str, GraphBreak]:
     from pathlib import Path
 
     text = Path(__file__).with_name("graph_breaks.json").read_text(encoding="utf-8")
-    return {id_: GraphBreak(e["gb_type"], e["visibility"], e["family"]) for id_, e in json.loads(text).items()}
+    return {
+        id_: GraphBreak(e["gb_type"], e["visibility"], e["family"], e.get("switch", ""), e.get("switched", ""))
+        for id_, e in json.loads(text).items()
+    }
 
 
 def graph_break(id_: str) -> GraphBreak:

@@ -22,7 +22,7 @@ from lintkit import ROOT, TORCH, Project, within
 from tclint.cli import main
 from tclint.fixes import apply, passes
 from tclint.fixes.unused import without_unused
-from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span, Switch
 from tclint.model.report import Report
 from tclint.model.suggestion import suggestions
 from tclint.run import engine, fixing
@@ -540,13 +540,17 @@ def _same_outputs(path: Path) -> None:
         leaves = tree_flatten(judge.outputs(file))[0]
         return tree_flatten([vars(each) if is_dataclass(each) else each for each in leaves])[0]
 
-    outputs = opened(path)
-    assert outputs
-    for old, new in zip(outputs, opened(twin(path)), strict=True):
-        if isinstance(old, torch.Tensor):
-            torch.testing.assert_close(new, old, equal_nan=True)
-        else:
-            assert new == old
+    try:
+        outputs = opened(path)
+        assert outputs
+        for old, new in zip(outputs, opened(twin(path)), strict=True):
+            if isinstance(old, torch.Tensor):
+                torch.testing.assert_close(new, old, equal_nan=True)
+            else:
+                assert new == old
+    finally:
+        if torch.distributed.is_initialized():  # by a fixture that needs one
+            torch.distributed.destroy_process_group()
 
 
 RECOMPILES = [path for path in FILES if path.parent.parent.name.startswith("TCL2")]
@@ -835,6 +839,155 @@ def test_of_two_switches_the_one_that_pays_stays() -> None:
     text = result(fixed(source.encode(), "TCL103", unsafe=True)).decode()
     assert "capture_scalar_outputs = True" in text
     assert "if rows.numel() == 0:" in text
+
+
+PRICED = """\
+import torch
+
+
+def twice(rows: torch.Tensor) -> int:
+    return 1 if rows.shape[0] > 3 else 2
+
+
+def moved(x: torch.Tensor):
+    (rows,) = torch.where(x > 2)
+    return x * twice(rows)
+
+
+def kept(x: torch.Tensor, n: torch.Tensor):
+    return x[x > 0], x[x > 1], x.sum() * n.max().item()
+
+
+@torch.compile
+def f(x: torch.Tensor, n: torch.Tensor):
+    return moved(x), kept(x, n)
+"""
+
+
+def test_a_switch_is_offered_for_what_it_cures_with_its_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two masks are cured; the `where` is not, its size decides a branch further down, which is the price."""
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(PRICED)
+    price = "it makes 1 new break, at m.py:5 (TCL101)"
+    for output_format in ("sarif", "rdjson", "github-review", "json"):
+        run("m.py", "--output-format", output_format, *(["--check-fixes"] if output_format == "json" else []))
+        text = capsys.readouterr().out
+        assert price in text
+        if output_format == "sarif":
+            results = json.loads(text)["runs"][0]["results"]
+            told = [(each["ruleId"], price in str(each.get("fixes", ""))) for each in results]
+            assert told == [("TCL105", False), ("TCL106", True), ("TCL106", True), ("TCL103", False)]
+            assert "fixes" not in results[0]
+    assert [f["fix"] and f["fix"]["checked"] for f in json.loads(text)["findings"]] == [None, True, True, True]
+    run("m.py", "--output-format", "json")  # nobody asked
+    assert [f["fix"]["checked"] for f in json.loads(capsys.readouterr().out)["findings"]] == [False] * 4
+    run("--fix", "--unsafe-fixes", "--quiet", "m.py")
+    once = (tmp_path / "m.py").read_text()
+    assert f"capture_dynamic_output_shape_ops = True has a price: {price}" in capsys.readouterr().err
+    run("--fix", "--unsafe-fixes", "--quiet", "m.py")
+    assert (tmp_path / "m.py").read_text() == once
+    assert "capture_dynamic_output_shape_ops = True" in once
+
+
+def test_a_switch_is_set_where_torch_is_known() -> None:
+    source = (
+        b"import logging\n\nlogger = logging.getLogger(__name__)\nimport torch\nfrom torch import nn\n\n\n"
+        b"@torch.compile\ndef f(x: torch.Tensor):\n    return x[x > 0]\n"
+    )
+    text = result(fixed(source, "TCL106", unsafe=True)).decode()
+    assert "from torch import nn\n\ntorch._dynamo.config.capture_dynamic_output_shape_ops = True\n" in text
+
+
+@pytest.mark.parametrize(("made", "cloned"), [("torch.sin", True), ("create_block_mask", False)])
+def test_what_a_library_makes_may_have_no_clone(made: str, cloned: bool) -> None:
+    source = (
+        "import torch\nfrom torch.nn.attention.flex_attention import create_block_mask\n\n"
+        f"make = torch.compile({made}, mode='reduce-overhead')\n\n\n"
+        "class Holder:\n    def build(self):\n        return make(torch.ones(2, device='cuda'))\n\n"
+        "    def keep(self, out):\n        out.mask = self.build()\n        return out\n"
+    )
+    done = fixed(source.encode(), "TCL301", unsafe=True)
+    assert (b".clone()" in result(done)) == cloned
+    assert cloned or [finding.code for finding in done.report.findings] == ["TCL301"]
+
+
+@pytest.mark.parametrize(
+    ("line", "set_"),
+    [("k = n[0].item()\n    y = x[:k]", True), ("k = n[0].item()\n    x[:k] = 0", False), ("x[:, : n[0]] = 0", False)],
+)
+def test_a_window_is_not_written_by_a_number_of_the_graph(line: str, set_: bool) -> None:
+    """Dynamo traces it, and Inductor raises (asked on 2.13)."""
+    source = (
+        f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: torch.Tensor):\n    {line}\n    return x, y\n"
+    )
+    code = "TCL103" if "item" in line else "TCL104"
+    assert (b"capture_scalar_outputs" in result(fixed(source.encode(), code, unsafe=True))) == set_
+
+
+def test_a_limit_that_is_put_back_is_meant() -> None:
+    source = (
+        b"import torch\n\n\ndef f():\n    before = torch._dynamo.config.cache_size_limit\n    try:\n"
+        b"        torch._dynamo.config.cache_size_limit = 64\n        yield\n    finally:\n"
+        b"        torch._dynamo.config.cache_size_limit = before\n"
+    )
+    assert result(fixed(source, "TCL408", unsafe=True)) == source
+
+
+def test_a_read_that_breaks_is_not_put_into_a_call() -> None:
+    """The value is of a kind that nobody knows, but what it is read by has a size that only the data knows."""
+    source = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, mask: torch.Tensor, slots: torch.Tensor, cache):\n"
+        "    mask = mask > 0\n    x[mask] = cache[VALUE].mT\n    return x\n"
+    )
+    for value, goes in (("slots[mask]", False), ("slots", True)):
+        text = result(fixed(source.replace("VALUE", value).encode(), "TCL302", unsafe=True))
+        assert (b"masked_scatter_" in text) == goes
+
+
+def test_a_line_is_not_blamed_for_what_a_switch_does_elsewhere() -> None:
+    """Two files set the same switch, and torch would raise in a third: what was changed beside it stays changed."""
+    switch = edit(1, 1, 1, 1, "on = True\n")
+
+    def setting(path: str) -> Finding:
+        return replace(
+            finding(replace(switch, path=path)),
+            path=path,
+            function=path,
+            fix=Fix("t", Applicability.UNSAFE, (replace(switch, path=path),), switch=Switch("on", path)),
+        )
+
+    def lint(contents: Mapping[str, bytes]) -> Sequence[Finding]:
+        found = [setting(path) for path in ("a.py", "b.py") if path not in contents]
+        raised = replace(finding(), path="z.py", function="z", effect=Effect.ERROR, fix=None)
+        return found + [raised] * (len(found) < 2) + [finding(edit(1, 1, 1, 2, "c"))] * ("m.py" not in contents)
+
+    done = passes.run(lint, lambda path: b"b = 1\n", unsafe=True)
+    assert done.contents == {"m.py": b"c = 1\n"}
+    assert len(done.denied) == 2
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_no_number_of_breaks_is_worth_a_wrong_result(alone: bool) -> None:
+    """Under the switch the graph takes a bare `irecv` too, and gradients through what it receives are wrong (asked on 2.13)."""
+    source = (
+        "import torch\nimport torch.distributed as dist\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+        f"    {'pass' if alone else 'dist.irecv(y, 1).wait()'}\n"
+        "    for work in dist.batch_isend_irecv([dist.P2POp(dist.isend, x, 1), dist.P2POp(dist.irecv, y, 1)]):\n"
+        "        work.wait()\n    return x * y\n"
+    )
+    assert (b"enable_p2p_compilation = True" in result(fixed(source.encode(), "TCL124", unsafe=True))) == alone
+
+
+@pytest.mark.parametrize(("masks", "set_"), [("x[x > 0], x[x > 1]", True), ("x[x > 0]", False)])
+def test_a_switch_cures_more_than_it_makes(masks: str, set_: bool) -> None:
+    source = PRICED.replace("x[x > 0], x[x > 1]", masks)
+    text = result(fixed(source.encode(), "TCL106", unsafe=True)).decode()
+    assert ("capture_dynamic_output_shape_ops" in text) == set_
+    assert ("capture_scalar_outputs" in text) == ("n.max().item()" in text)
 
 
 @pytest.mark.parametrize("line", ["self.low = 1.0", "super().__init__()\n        self.low = start"])

@@ -228,6 +228,14 @@ def test_registry() -> None:
     assert json.loads((ROOT / "tclint/torch_facts/graph_breaks.json").read_text()).keys() == registry.keys()
 
 
+@pytest.mark.dynamo
+def test_switches_are_there_and_off() -> None:
+    config = pytest.importorskip("torch._dynamo.config")
+    switches = {entry.switch for entry in graph_breaks().values() if entry.switch}
+    assert switches
+    assert [getattr(config, switch) for switch in switches] == [False] * len(switches)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="reads the installed torch")
 def test_the_registry_is_that_of_the_installed_torch() -> None:
