@@ -1,7 +1,6 @@
 """What happens while code is interpreted, and who listens to it."""
 
-from tclint.events.apart import Apart
-from tclint.events.broken import Break, GraphBreak
+from tclint.events.broken import Apart, Break, GraphBreak
 from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
     KINDS,

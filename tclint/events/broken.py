@@ -69,6 +69,20 @@ class GraphBreak(Event):
         return not runs_eagerly(self.blocks)
 
 
+class Apart(Event):
+    """A comprehension of a function that a break has left to eager mode: Python until 3.11 calls it as a function, which Dynamo
+    then looks at by itself, with an iterator as its argument. `iterator` is that of the facts: `iter of a list`."""
+
+    __slots__ = ("at", "iterator")
+    kind = "apart"
+    apart = True
+
+    def __init__(self, frame: Frame, node: ast.AST, iterator: str, at: Break) -> None:
+        super().__init__(frame, node)
+        self.iterator = iterator
+        self.at = at
+
+
 def runs_eagerly(blocks: Sequence[str]) -> bool:
     """Whether a break inside these blocks sends the whole function to eager."""
     return not _NOT_RESUMED.isdisjoint(blocks)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tclint.events import Break
-    from tclint.interpreter.apart import Run
+    from tclint.interpreter.called_apart import Run
     from tclint.interpreter.machine import Interpreter
     from tclint.program import Class, Function, Module
     from tclint.values.moments import Mode

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import apart, constructors, exceptions, execute, fitting, hints, parameters, wrappers
+from tclint.interpreter import called_apart, constructors, exceptions, execute, fitting, hints, parameters, wrappers
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import ONCE, RARE, Env, Frame
@@ -395,7 +395,7 @@ class Functions:
             memo.running.discard(key)
             if counted:
                 self._interp.results.end(key)
-        apart.left(inner)
+        called_apart.left(inner)
         if region is None and (heap.mark() != mark or again):
             kept = memo.stateful.setdefault(plain, [])
             if heap.changed_since(mark) or result.identity or len(kept) >= _MAX_STATES:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint import events
-from tclint.interpreter import apart, stores
+from tclint.interpreter import called_apart, stores
 from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.expressions.conditions import branch
 from tclint.interpreter.frame import Env, Frame
@@ -108,14 +108,14 @@ def _generators(
     frame: Frame,
     generators: list[ast.comprehension],
     produce: Callable[[], Value],
-    whole: apart.Comprehension | None = None,
+    whole: called_apart.Comprehension | None = None,
 ) -> tuple[list[Value] | Value, str]:
     """Run the `for` clauses of a comprehension, of `whole` where they are all. A short iterable of known items is unrolled."""
     first, rest = generators[0], generators[1:]
     iterable = evaluate(frame, first.iter)
     frame.interp.emitter.emit(events.Loop, frame, first.iter, iterable, True)
     if whole is not None:
-        apart.ran(frame, whole, iterable)
+        called_apart.ran(frame, whole, iterable)
     if iterable is NONE:
         return UNKNOWN, ""  # Python raises before the first item
     length = iterable.lent if isinstance(iterable, Seq) else ""
