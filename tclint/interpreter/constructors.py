@@ -1,10 +1,9 @@
-"""Constructors: what they run has its place in the order of the program, and how far what they call is followed."""
+"""Constructors that run something: what they do has its place in the order of the program, and is not found out apart."""
 
 from __future__ import annotations
 
 import ast
 
-from tclint.interpreter.frame import Frame
 from tclint.program import Function, Module
 from tclint.sources.tree import nodes
 
@@ -59,18 +58,3 @@ def _called_on_self(root: ast.AST) -> frozenset[str]:
         for func in called
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == first
     )
-
-
-def is_one(function: Function) -> bool:
-    """Whether a function makes objects of its class."""
-    return function.name == "__init__"
-
-
-def calls_below(frame: Frame) -> int:
-    """How many calls lead from a constructor to this one; that of the base is as good as the first."""
-    count = 0
-    inner: Frame | None = frame
-    while inner is not None and inner.parent is not None:
-        count += inner.function is None or not is_one(inner.function)
-        inner = inner.parent
-    return count

@@ -253,7 +253,7 @@ class Functions:
         # A constructor runs those of the bases.
         runs = (
             [c.methods[function.name] for c in order if function.name in c.methods]
-            if constructors.is_one(function)
+            if function.name == "__init__"
             else [function]
         )
         names = frozenset().union(*map(self._asked_of_self, runs))
@@ -281,7 +281,7 @@ class Functions:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
         if function.name == "__init__":
             return True
-        if frame.depth >= _MAX_INIT_DEPTH and constructors.calls_below(frame) >= _MAX_INIT_DEPTH:
+        if frame.depth >= _MAX_INIT_DEPTH:
             return False
         function.read()
         known = self._text.sets_attributes.get(function)
