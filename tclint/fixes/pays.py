@@ -148,8 +148,11 @@ def _blame(hazard: Finding, chosen: Sequence[Finding], moved: Mapping[str, Moved
     here = tuple(fixed for fixed in chosen if fixed.path == hazard.path)
     if near := tuple(fixed for fixed in here if fixed.function == hazard.function):
         return Unpaid(near, _why(hazard, moved), is_near=True)
-    setting = tuple(fixed for fixed in chosen if _switches(fixed, hazard))
-    return Unpaid(setting or here or tuple(chosen), _why(hazard, moved))
+    if setting := tuple(fixed for fixed in chosen if _switches(fixed, hazard)):
+        return Unpaid(setting, _why(hazard, moved))
+    # A switch of any file holds for the whole program.
+    elsewhere = tuple(f for f in chosen if f.path != hazard.path and f.fix is not None and f.fix.switch is not None)
+    return Unpaid((*here, *elsewhere) if here else tuple(chosen), _why(hazard, moved))
 
 
 def _why(hazard: Finding, moved: Mapping[str, Moved]) -> str:
