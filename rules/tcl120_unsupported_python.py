@@ -28,7 +28,7 @@ from tclint.events import (
     Subscript,
     Use,
 )
-from tclint.fixes.places import Place
+from tclint.fixes.places import Place, node_at
 from tclint.fixes.recipes import compute_once, skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules import (
@@ -399,9 +399,9 @@ class UnsupportedPython(Rule):
         if (found := plain_property(event)) is not None:
             return found
         if isinstance(event, (Call, ProgramCall, Operation, Use)) and isinstance(event.node, ast.expr):
-            return compute_once(
-                event, "the value is the one at start-up: wrong where the object changes, or where it is changed"
-            )
+            note = "the value is the one at start-up: wrong where the object changes, or where it is changed"
+            # An object is read by its name; what breaks is what is done to it.
+            return compute_once(event, note, node_at(event, finding.span, ast.expr) if isinstance(event, Use) else None)
         return None
 
     def _finding(

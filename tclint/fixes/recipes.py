@@ -182,9 +182,10 @@ def compute_at_import(event: Event, node: ast.expr, note: str) -> Fix | None:
     return Fix(f"compute it once: {name} = {place.source(node)}", Applicability.UNSAFE, edits, note)
 
 
-def compute_once(event: Event, note: str) -> Fix | None:
-    """A constant expression around a call, computed at start-up: on the module or at the top of the file."""
-    place = Place(event)
+def compute_once(event: Event, note: str, done: ast.expr | None = None) -> Fix | None:
+    """A constant expression around a call, or around what is `done` to an object, computed at start-up: on the module or at the
+    top of the file."""
+    place = Place(event, done)
     best: Fix | None = None
     for node in (place.node, *reversed(place.chain)):
         if not (isinstance(node, (ast.Call, ast.Attribute)) or node is place.node):

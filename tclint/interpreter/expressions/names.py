@@ -79,8 +79,11 @@ def _is_nobodys(frame: Frame, name: str) -> bool:
 
 
 def _is_bound_later(frame: Frame, name: str) -> bool:
-    """Whether the function around this one binds a name, and has not yet."""
+    """Whether the function around this one binds a name, and has not yet: told where that function itself calls, as of what a
+    wrapper closes over not all is known."""
     outer = frame.function.parent if frame.function is not None else None
+    if frame.parent is None or frame.parent.function is not outer:
+        return False
     around = frame.closure is not None and name not in frame.closure and name not in frame.globals
     return isinstance(outer, Function) and around and name in outer.stored_names()
 
