@@ -366,7 +366,7 @@ class UnsupportedPython(Rule):
             return
         yield self.finding(
             event,
-            "a graph break leaves this function to eager mode, where Python until 3.11 calls a comprehension as a function of its"
+            f"a graph break leaves this function to eager mode{'' if event.at.leaves else ' in training'}, where Python until 3.11 calls a comprehension as a function of its"
             " own; Dynamo does not go through the iterator that it gets, and breaks here too",
             severity=Severity.LOW,
             confidence=Confidence.HIGH,

@@ -32,12 +32,16 @@ class Break:
     """Whether every run of that function is eager because of a break in what it calls: nothing else breaks in it."""
     leaves: bool = False
     """Whether every run of that function is eager from here on."""
+    trained: bool = False
+    """Whether every run in training gets to the break."""
+    leaves_trained: bool = False
+    """Whether every run of that function in training is eager from here on."""
     early: bool = False
     """Whether that function is a generator that gets here before it gives anything."""
 
     def around(self) -> Break:
         """The break as a function sees it that runs eagerly because of it, and has none of its own."""
-        return replace(self, eager=True, sure=True, hides=True, leaves=True, early=False)
+        return replace(self, eager=True, sure=True, hides=True, leaves=True, leaves_trained=True, early=False)
 
 
 class GraphBreak(Event):
@@ -99,11 +103,14 @@ def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, refused: b
     # Out of other `with` blocks it does.
     held = sure and (generator or frame.held > 0 or refused or at.early or isinstance(called, ast.With))
     leaves = held or (sure and not _LOOPS.isdisjoint(frame.blocks))
+    trained = (at.sure or at.trained) and frame.maybe == frame.modal
+    leaves_trained = leaves or (trained and not _LOOPS.isdisjoint(frame.blocks))
     hides = held or (called is not None and leaves)
     # Nor can it resume behind a property or an operator that breaks: what it asks for is no call in the bytecode.
     hides = hides or isinstance(called, (ast.Attribute, ast.BinOp))
     if before is None:
-        return Break(at.path, at.line, here, sure, hides, leaves, generator and sure and not frame.yields)
+        early = generator and sure and not frame.yields
+        return Break(at.path, at.line, here, sure, hides, leaves, trained, leaves_trained, early)
     return Break(
         before.path,
         before.line,
@@ -111,5 +118,7 @@ def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, refused: b
         before.sure or sure,
         hides or before.hides,
         leaves or before.leaves,
+        trained or before.trained,
+        leaves_trained or before.leaves_trained,
         before.early,
     )

@@ -29,9 +29,9 @@ class Run(NamedTuple):
 
 
 def ran(frame: Frame, node: Comprehension, iterable: Value) -> None:
-    """Remember a comprehension that every run of a compiled function gets to, and that Dynamo would look at, were it called by
-    eager code."""
-    if frame.region is None or frame.maybe or isinstance(node.generators[0].iter, ast.List):
+    """Remember a comprehension that every run of a compiled function gets to, or every run in training, and that Dynamo would
+    look at, were it called by eager code."""
+    if frame.region is None or frame.maybe != frame.modal or isinstance(node.generators[0].iter, ast.List):
         return  # a list that is written out is a tuple to Python, which Dynamo goes through
     kind = iterable.kind if isinstance(iterable, Seq) else "dict" if isinstance(iterable, Dict) else iterable.maker
     iterator = f"iter of a {kind}"
@@ -40,9 +40,9 @@ def ran(frame: Frame, node: Comprehension, iterable: Value) -> None:
 
 
 def left(frame: Frame) -> None:
-    """A function is done: tell of its comprehensions where every run of it is eager."""
+    """A function is done: tell of its comprehensions where every run of it is eager, or every run in training."""
     at = frame.broken
-    if at is not None and at.leaves and at.sure:
+    if at is not None and at.leaves_trained:
         for node, iterator in frame.comprehensions:
             frame.interp.emitter.emit(events.Apart, frame, node, iterator, at)
 

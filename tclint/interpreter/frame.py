@@ -58,6 +58,7 @@ class Frame:
         "inexact",
         "interp",
         "maybe",
+        "modal",
         "modes",
         "module",
         "nonlocals",
@@ -115,6 +116,7 @@ class Frame:
         self.capturing: bool = parent is not None and parent.capturing  # in a CUDA-graph capture by hand
         self.held = 0  # contexts of the program around this place: Dynamo resumes in none of them
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
+        self.modal = 0  # those of them that training takes
 
     @property
     def runs_once(self) -> bool:

@@ -114,6 +114,11 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     frame.dead = True
 
 
+def _is_training(test: ast.expr) -> bool:
+    """`if self.training:`"""
+    return isinstance(test, ast.Attribute) and test.attr == "training"
+
+
 def _if(frame: Frame, node: ast.If) -> None:
     then, otherwise = expressions.branch(frame, node.test, "if")
     if then is not None and otherwise is not None and isinstance(node.body[-1], ast.Raise):
@@ -129,7 +134,10 @@ def _if(frame: Frame, node: ast.If) -> None:
     gradients = memory.gradients
     if then is not None:
         frame.env = then
+        trains = undecided and _is_training(node.test)
+        frame.modal += trains
         _arm(frame, node.body, undecided)
+        frame.modal -= trains
         if not frame.dead:
             after = frame.env
         left |= frame.dead

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -45,6 +46,26 @@ class Net(nn.Module):
         return x, a, b, c, d, e, f, g, h, i, j, k
 
 
+class Trained(nn.Module):
+    def forward(self, x):
+        parts = [F.relu(row) for row in enumerate_all(x)]  # apart
+        for turn in range(2):
+            if self.training:
+                if not torch.isfinite(x).all():
+                    x = x + 1
+        return x, parts
+
+
+class Sometimes(nn.Module):
+    def forward(self, x, deep: bool = False):
+        parts = [F.relu(row) for row in enumerate_all(x)]
+        for turn in range(2):
+            if deep:
+                if x.sum() > 0:  # not asked
+                    x = x + 1
+        return x, parts
+
+
 class Resumed(nn.Module):
     def forward(self, x):
         sizes = [1, 2]
@@ -63,6 +84,8 @@ def sizes_of(x):
 
 def main():
     torch.compile(Net())(torch.ones(4, 4))
+    torch.compile(Trained())(torch.ones(4, 4))
+    torch.compile(Sometimes())(torch.ones(4, 4))
     torch.compile(Resumed())(torch.ones(4, 4))
 """
 
@@ -86,5 +109,9 @@ def test_a_comprehension_of_a_function_that_runs_eagerly(tmp_path: Path) -> None
 def test_dynamo_says_so(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text(PROGRAM)
-    branches = [number for number, line in enumerate(PROGRAM.splitlines(), 1) if "x.sum() >" in line]
+    branches = [
+        number
+        for number, line in enumerate(PROGRAM.splitlines(), 1)
+        if re.search(r"sum\(\) >|isfinite", line) and "not asked" not in line
+    ]
     assert {each.line for each in judge(path).breaks} == {*expected(), *branches}
