@@ -31,7 +31,7 @@ The docstring is the rule's page. Class attributes are its facts:
 
 Its methods listen to events: `on_branch`, `on_call`, `on_program_call`, `on_compiled_call`, `on_attribute`, `on_store`,
 `on_subscript`, `on_operation`, `on_sparse_use`, `on_loop`, `on_return`, `on_assert`, `on_format`, `on_with`, `on_define`, `on_feature`, `on_use`, `on_enter`,
-`on_compile`, `on_graph_break`, `on_reuse`, `on_rerun`, `on_rebound`, `on_refused`, `on_module`. Each is handed an event of the
+`on_compile`, `on_graph_break`, `on_apart`, `on_reuse`, `on_rerun`, `on_rebound`, `on_refused`, `on_module`. Each is handed an event of the
 class of that name, with the abstract values at hand (`Tensor`, `Const`, `Scalar`, `Seq` …), and yields findings made with
 `self.finding(event, message)`. What else is known
 there the event's `ask` tells (`event.ask.attributes(instance)`, see `Queries`). `fix(finding, event)` may give a `Fix`,
@@ -59,6 +59,7 @@ from typing import Any
 
 from tclint.events import (
     GRADIENTS,
+    Apart,
     Assert,
     Attribute,
     Branch,
@@ -140,6 +141,7 @@ __all__ = [
     "GRADIENTS",
     "NONE",
     "UNKNOWN",
+    "Apart",
     "Applicability",
     "Assert",
     "Attribute",

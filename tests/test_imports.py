@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.model.settings", "tclint.model.report"),
     ("tclint.model",),
     ("tclint.sources.newer", "tclint.sources.roles"),
-    ("tclint.sources.regular", "tclint.sources.helpers", "tclint.sources.wheels", "tclint.sources.environment"),
+    ("tclint.sources.regular", "tclint.sources.helpers", "tclint.sources.wheels", "tclint.sources.site_packages"),
     ("tclint.sources.glance", "tclint.sources.text", "tclint.sources.ipython"),
     ("tclint.sources.trust", "tclint.sources.ignoring"),
     ("tclint.sources.files", "tclint.sources.keys", "tclint.sources.notebook_json"),

@@ -87,6 +87,9 @@ def judged(
                 continue
             setting = tuple(f for f in blamed.suspects if f.fix is not None and f.fix.switch in makers)
             blamed = replace(blamed, suspects=setting, is_certain=not blamed.is_near)
+        lines = tuple(f for f in blamed.suspects if f.fix is not None and f.fix.switch is None)
+        if lines and not makers and not blamed.is_near:
+            blamed = replace(blamed, suspects=lines)  # the hazard is there without any of the switches, too
         bad.append(blamed)
     for switch, hazards in prices.items():
         bad += _unpaid(hazards, [f for f in chosen if f.fix is not None and f.fix.switch == switch], moved)

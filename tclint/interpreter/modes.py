@@ -141,3 +141,8 @@ def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value],
         recordings.do("rate", None, frame, node)
     elif method == "step" and name.startswith("torch.optim."):
         recordings.do("step", None, frame, node, receiver if receiver is not None else UNKNOWN)
+
+
+def is_training(test: ast.expr) -> bool:
+    """`if self.training:`"""
+    return isinstance(test, ast.Attribute) and test.attr == "training"

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tclint import events
-from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, stores, streams, witness
+from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, sighted, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
@@ -114,11 +114,6 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     frame.dead = True
 
 
-def _is_training(test: ast.expr) -> bool:
-    """`if self.training:`"""
-    return isinstance(test, ast.Attribute) and test.attr == "training"
-
-
 def _if(frame: Frame, node: ast.If) -> None:
     then, otherwise = expressions.branch(frame, node.test, "if")
     if then is not None and otherwise is not None and isinstance(node.body[-1], ast.Raise):
@@ -134,7 +129,7 @@ def _if(frame: Frame, node: ast.If) -> None:
     gradients = memory.gradients
     if then is not None:
         frame.env = then
-        trains = undecided and _is_training(node.test)
+        trains = undecided and modes.is_training(node.test)
         frame.modal += trains
         _arm(frame, node.body, undecided)
         frame.modal -= trains
@@ -199,7 +194,7 @@ def _raises(frame: Frame, node: ast.If, then: Env) -> bool:
     if frame.region is None or frame.region.evidence is None:
         return False
     frame.env = then
-    ways = witness.ways(frame, node.test)
+    ways = sighted.ways(frame, node.test)
     if True in ways and not exceptions.may_be_caught(frame) and exceptions.reached(frame):
         frame.interp.emitter.feature(frame, node.body[-1], exceptions.LEAVES)
     return ways == {True} and exceptions.caught(frame)
@@ -313,7 +308,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
         exceptions.tell_imports(frame, node)
     returned = len(frame.returns)
     run_block(frame, node.body)
-    if witness.tells_refused(frame, node):
+    if sighted.tells_refused(frame, node):
         del frame.returns[returned:]
         frame.dead = True
     frame.blocks.pop()
@@ -405,7 +400,7 @@ def _nonlocal(frame: Frame, node: ast.Nonlocal) -> None:
 def _assert(frame: Frame, node: ast.Assert) -> None:
     value = expressions.assert_test(frame, node)
     frame.interp.emitter.emit(events.Assert, frame, node, value)
-    if frame.region is None or not (value.truth() is False or witness.ways(frame, node.test) == {False}):
+    if frame.region is None or not (value.truth() is False or sighted.ways(frame, node.test) == {False}):
         return
     if not exceptions.caught(frame):
         exceptions.leaves(frame, node)

@@ -10,7 +10,7 @@ from tclint.model.errors import ConfigError
 from tclint.model.report import Problem
 from tclint.program import Data, Program
 from tclint.program.libraries import Libraries
-from tclint.sources import environment
+from tclint.sources.site_packages import site_packages
 from tclint.sources.text import UNREADABLE
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _libraries(python: str) -> Libraries | None:
     """The libraries of the environment that was named."""
     if not python:
         return None
-    found = environment.site_packages(python)
+    found = site_packages(python)
     if found is None:
         raise ConfigError(
             f"python must be a virtual environment, an interpreter or a site-packages folder, and there is none at {python}; "

@@ -114,10 +114,9 @@ class Tensor(Value):
         return self.ndim == 0 and self.flags & (ARRAY | RAW) == ARRAY | RAW
 
     @property
-    def read_as(self) -> str:
-        """The source of a number that is read out of it. Of a single whole number that is handed in, Dynamo has the value."""
-        handed_in = self.ndim == 0 and self.dtype == "i" and self.flags & (INPUT | RAW) == INPUT | RAW
-        return "" if handed_in else "data"
+    def is_whole_input(self) -> bool:
+        """Whether it is a single whole number that is handed in: where numbers may be in the graph, Dynamo has its value."""
+        return self.ndim == 0 and self.dtype == "i" and self.flags & (INPUT | RAW) == INPUT | RAW
 
     def with_(self, **changes: Any) -> Tensor:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}

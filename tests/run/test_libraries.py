@@ -9,7 +9,7 @@ from lintkit import Project
 
 from tclint.model.errors import ConfigError
 from tclint.program.libraries import Libraries
-from tclint.sources.environment import site_packages
+from tclint.sources.site_packages import site_packages
 
 SITE = ".venv/lib/python3.11/site-packages"
 LIBRARY: dict[str, str | bytes] = {

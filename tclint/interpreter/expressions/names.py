@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final
 
-from tclint.interpreter import bindings, exceptions, witness
+from tclint.interpreter import bindings, exceptions, sighted
 from tclint.interpreter.evaluate import evaluate, handles, holder, lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import read
@@ -42,7 +42,7 @@ def _value(frame: Frame, node: ast.Name) -> Value:
     if value is not None:
         if frame.region is None:
             return read(frame, node, node.id, value)
-        if frame.region.evidence is not None and witness.unbound(frame, node):
+        if frame.region.evidence is not None and sighted.unbound(frame, node):
             exceptions.fails(frame, node, "name that is not bound")
         if value.maker:
             frame.interp.emitter.use(frame, node, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
@@ -12,6 +13,14 @@ from tclint.values import FLOAT, INT, UNKNOWN, Const, Instance, Scalar, Seq, Ten
 from tclint.values.operators import binary
 from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
 from tclint.values.value import NUMBER, TENSOR
+
+_CAPTURED: Final = "capture_scalar_outputs"
+
+
+def _source(frame: Frame, tensor: Tensor) -> str:
+    """Where a number comes from that is read out of a tensor."""
+    captured = frame.region is not None and _CAPTURED in frame.region.settings
+    return "" if captured and tensor.is_whole_input else "data"
 
 
 def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
@@ -29,7 +38,7 @@ def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
             return join_all(convert(frame, node, [option], keywords) for option in value.options)
         tensor = tensor_of(value)
         if tensor is not None and not tensor.is_known_number:
-            return Scalar(kind, tensor.read_as if kind != "str" else "tensor", frame.origin(node))
+            return Scalar(kind, _source(frame, tensor) if kind != "str" else "tensor", frame.origin(node))
         if is_drawn(value):
             return computed_with(frame, node, value, "conversion of a drawn number", kind)
         if isinstance(value, Instance) and kind == "str" and frame.region is not None:

@@ -158,7 +158,7 @@ def of_kind(
         return Seq("size", None, SIZE)
     if kind == "scalar":
         base = _PYTHON.get(tensor.dtype if tensor else "", "number")
-        return Scalar(base, tensor.read_as if tensor is not None else "data", origin)
+        return Scalar(base, "data", origin)
     if kind == "list":
         return numbers_of(tensor or Tensor(), origin) if name == "tolist" else Seq("list", None)
     if kind == "ndarray":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tclint import events
-from tclint.interpreter import witness
+from tclint.interpreter import sighted
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
 from tclint.interpreter.models.factories import factory
@@ -234,7 +234,7 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
             _is_empty(written.origin.node)
             or any(map(_has_nothing, handed))
             or _does_not_fit(frame, name, args, keywords, written)
-            or witness.is_other_than_out(frame, node)
+            or sighted.is_other_than_out(frame, node)
         ):
             frame.interp.emitter.feature(frame, node, "out= of another size")
         if isinstance(written, Seq) and (how := _of_several(frame, written)):

@@ -7,11 +7,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tclint.interpreter import definitions, exceptions
+from tclint.interpreter import assigned, exceptions
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
-from tclint.torch_facts import facts, layouts, refusals, sizes, traits
+from tclint.torch_facts import facts, layouts, refused_sizes, sizes, traits
 from tclint.torch_facts.layouts import Layout
 from tclint.values import INPUT, RAW, Const, External, Object, Scalar, Seq, Tensor, Value
 
@@ -85,9 +85,9 @@ def is_other_than_out(frame: Frame, node: ast.Call) -> bool:
 def unbound(frame: Frame, read: ast.Name) -> bool:
     """Whether in every call in sight all that would bind a name is left out before it is read."""
     function = frame.function
-    if function is None or read.id not in function.index(definitions.doubtful):
+    if function is None or read.id not in function.index(assigned.doubtful):
         return False
-    found = definitions.guards(function, read, read.id)
+    found = assigned.guards(function, read, read.id)
     return bool(found) and all(any(_is_left_out(frame, *guard) for guard in each) for each in found)
 
 
@@ -159,8 +159,8 @@ class _Witness:
 
     def _name(self, frame: Frame, node: ast.Name) -> Any:
         function = frame.function
-        bound = definitions.seen(function, node, node.id) if function is not None else None
-        if isinstance(bound, definitions.Binding):
+        bound = assigned.seen(function, node, node.id) if function is not None else None
+        if isinstance(bound, assigned.Binding):
             return self.value(frame, bound.value) if bound.value is not None else _UNKNOWN
         if bound is None:
             return _UNKNOWN
@@ -278,7 +278,7 @@ def _asked(name: str, owner: Layout, args: Sequence[Any], keywords: Mapping[str,
 
 
 def _made(name: str, first: Layout, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    if refusals.refused(name, first, args, keywords):
+    if refused_sizes.refused(name, first, args, keywords):
         raise Refused
     several = any(isinstance(each, Layout) for each in (*args, *keywords.values()))
     return (sizes.of_several if several else layouts.of_method)(name, first, args, keywords) or _UNKNOWN
@@ -287,7 +287,7 @@ def _made(name: str, first: Layout, args: Sequence[Any], keywords: Mapping[str, 
 def _given_by(module: Object, layout: Layout) -> Any:
     """What a module of torch gives for a tensor."""
     assert module.made is not None
-    if refusals.refused_by(module.name, module.made, layout):
+    if refused_sizes.refused_by(module.name, module.made, layout):
         raise Refused
     given = sizes.given_by(module.name, module.made, layout.sizes)
     return Layout(given, layouts.UNKNOWN_STRIDES) if given is not None else _UNKNOWN
@@ -299,7 +299,7 @@ def _joined(parts: Any, dim: Any, stacked: bool) -> Any:
     known = [each for each in parts if isinstance(each, Layout)]
     if len(known) != len(parts):
         return _UNKNOWN
-    if refusals.cannot_be_joined(known, dim, stacked):
+    if refused_sizes.cannot_be_joined(known, dim, stacked):
         raise Refused
     return layouts.joined(known, dim, stacked) or _UNKNOWN
 
