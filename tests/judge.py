@@ -201,7 +201,10 @@ def _alone(root: Path) -> Iterator[None]:
     import torch._dynamo
 
     # Programs set Dynamo's switches where they are imported, as their users do.
-    settings = torch._dynamo.config.get_config_copy()
+    settings = {
+        name: type(value)(value) if isinstance(value, (set, list, dict)) else value  # some are added to in place
+        for name, value in torch._dynamo.config.get_config_copy().items()
+    }
     try:
         yield
     finally:
