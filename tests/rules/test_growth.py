@@ -204,6 +204,15 @@ def _on_one_line(n: int) -> Sources:
     return {"m.py": f"{HEAD}@torch.compile\ndef f(x):\n    {'; '.join(['print(x)'] * n)}\n    return x\n"}
 
 
+def _handled(n: int) -> Sources:
+    """Operations that a handler stands beside, and names that only some calls bind."""
+    code = "".join(
+        f"    if flag == {i}:\n        v_{i} = x + {i}\n    try:\n        x = x + v_{i}\n    except NameError:\n        x = x * 2\n"
+        for i in range(n)
+    )
+    return {"m.py": f"{HEAD}@torch.compile\ndef f(x, flag):\n{code}    return x\n\nf(torch.ones(3), 2)\n"}
+
+
 FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_module_assignments, 2400, "2.13"),
     (_changed_globals, 90, "2.13"),
@@ -228,6 +237,7 @@ FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_inheritance, 200, "2.13"),
     (_copies, 180, "2.13"),
     (_on_one_line, 300, "2.13"),
+    (_handled, 60, "2.13"),
 ]
 
 
