@@ -18,28 +18,38 @@ from tclint.sources.tree import names_read, nodes
 
 if TYPE_CHECKING:
     from tclint.events import Event
+    from tclint.program import Function
 
 
 def parted(event: Event, fix: Fix | None) -> Fix | None:
     """A switch that lets a number in, and the crops that start at it taken apart; None where one of them cannot be."""
     place = Place(event)
     names = _bound(place.statement)
-    if fix is None or not names or place.function is None:
+    if fix is None or not names or event.enclosing is None:
         return fix
-    read_out = {name for node in nodes(place.function) if isinstance(node, ast.stmt) for name in _bound(node)}
     edits: list[Edit] = []
-    for node in nodes(place.function):
-        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
-            continue
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-        starts = [i for i, part in enumerate(parts) if names_read([_lower(part)]) & read_out]
-        if len(starts) < 2 or not names & names_read([_lower(parts[i]) for i in starts]):
+    for node, parts, starts in event.enclosing.index(_crops):
+        if not names & names_read([_lower(parts[i]) for i in starts]):
             continue
         edit = _one_by_one(place, node, parts, starts)
         if edit is None or not fix.edits:
             return None
         edits.append(edit)
     return replace(fix, edits=(*fix.edits, *edits)) if edits else fix
+
+
+def _crops(function: Function) -> list[tuple[ast.Subscript, Sequence[ast.expr], list[int]]]:
+    """The crops of a function that start, in several dimensions, at numbers it reads out of tensors: which dimensions."""
+    read_out = {name for node in nodes(function.node) if isinstance(node, ast.stmt) for name in _bound(node)}
+    found: list[tuple[ast.Subscript, Sequence[ast.expr], list[int]]] = []
+    for node in nodes(function.node) if read_out else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            continue
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+        starts = [i for i, part in enumerate(parts) if names_read([_lower(part)]) & read_out]
+        if len(starts) > 1:
+            found.append((node, parts, starts))
+    return found
 
 
 def one_by_one(event: Event) -> Fix | None:

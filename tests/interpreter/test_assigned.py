@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -95,10 +96,8 @@ def _runs(text: str, seed: int) -> dict[int, set[object]]:
         def turns() -> Iterator[object]:
             return iter([object() for _ in range(draw.randint(0, 2))])
 
-        try:
+        with contextlib.suppress(ValueError, UnboundLocalError):
             scope["f"](coin, turns, lambda number, value: found[number].add(value), lambda n: found[n].add(UNBOUND))
-        except (ValueError, UnboundLocalError):
-            pass
     return found
 
 

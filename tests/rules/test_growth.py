@@ -213,6 +213,12 @@ def _handled(n: int) -> Sources:
     return {"m.py": f"{HEAD}@torch.compile\ndef f(x, flag):\n{code}    return x\n\nf(torch.ones(3), 2)\n"}
 
 
+def _numbers(n: int) -> Sources:
+    """TCL102: numbers that a function reads out of tensors, each with the crops that start at them to be looked for."""
+    code = "".join(f"    n_{i} = x.sum().item()\n" for i in range(n))
+    return {"m.py": f"{HEAD}@torch.compile\ndef f(x):\n{code}    return x\n"}
+
+
 FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_module_assignments, 2400, "2.13"),
     (_changed_globals, 90, "2.13"),
@@ -238,6 +244,7 @@ FAMILIES: list[tuple[Callable[[int], Sources], int, str]] = [
     (_copies, 180, "2.13"),
     (_on_one_line, 300, "2.13"),
     (_handled, 60, "2.13"),
+    (_numbers, 60, "2.13"),
 ]
 
 
