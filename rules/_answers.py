@@ -93,6 +93,10 @@ class Answers:
             return value.value
         if isinstance(value, Scalar) and value.source == "size" and value.ref is not None:
             return self._size(*value.ref, call)
+        if isinstance(value, Scalar) and value.argument in evidence.values and not event.at_entry:
+            return self._argument(value.argument, call)  # a function that is called hands it on as it is
+        if isinstance(value, Scalar) and value.source == "arg" and value.ref is not None and not event.at_entry:
+            return self._computed(node, value.ref[0], call)
         function = event.enclosing
         if isinstance(node, ast.Name) and function is not None:
             made = function.index(_bound).get(node.id, ())
@@ -112,6 +116,14 @@ class Answers:
             raise Unanswered
         self.facts.setdefault(name, self._evidence.column(name))
         return given.value
+
+    def _computed(self, node: ast.expr, name: str, call: int) -> Any:
+        """What a function that is called gets of an argument: `stage_of(step / 100)`."""
+        given = self._event.ask.in_calls(node)
+        if given is None or name not in self._evidence.values:
+            raise Unanswered
+        self.facts.setdefault(name, self._evidence.column(name))
+        return given[call]
 
     def _size(self, name: str, dim: int, call: int) -> int:
         shape = getattr(self._evidence.rows[call].get(name), "shape", None)

@@ -91,6 +91,8 @@ class Interpretation(Protocol):
 
     def evaluate_silently(self, frame: Any, node: ast.expr) -> Value: ...
 
+    def in_calls(self, frame: Any, node: ast.expr) -> Sequence[int | float | bool] | None: ...
+
 
 class Frame(Protocol):
     """The call that an event happens in: its names, and how it came to be compiled."""
@@ -205,6 +207,10 @@ class Queries:
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression of the function, here. No rule hears of what happens in it."""
         return self._frame.interp.evaluate_silently(self._frame, node)
+
+    def in_calls(self, node: ast.expr) -> Sequence[int | float | bool] | None:
+        """The numbers that an expression of compiled code is in the calls in sight; None where one of them does not tell."""
+        return self._frame.interp.in_calls(self._frame, node)
 
     # -- classes and objects ----------------------------------------------------------------------------------
 

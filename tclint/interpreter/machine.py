@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import expressions, loops, statements  # noqa: F401  what expressions give and statements do
+from tclint.interpreter import (  # noqa: F401  what expressions give and statements do
+    expressions,
+    loops,
+    sighted,
+    statements,
+)
 from tclint.interpreter.account import Account
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.classes import Classes
@@ -70,6 +76,10 @@ class Interpreter:
         """The value of an expression; no rule hears of what happens in it."""
         with self.emitter.silence:
             return evaluate(frame, node)
+
+    def in_calls(self, frame: Frame, node: ast.expr) -> Sequence[int | float | bool] | None:
+        """The numbers that an expression of compiled code is in the calls in sight; None where one of them does not tell."""
+        return sighted.numbers(frame, node)
 
     def close(self) -> None:
         """Let go of everything, at the end: an interpreter, its parts and its frames hold each other."""

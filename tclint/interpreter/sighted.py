@@ -49,6 +49,12 @@ def ways(frame: Frame, test: ast.expr) -> frozenset[bool]:
     return frozenset(map(bool, answers))
 
 
+def numbers(frame: Frame, node: ast.expr) -> Sequence[int | float | bool] | None:
+    """What an expression comes to in each of the calls in sight; None where one of them does not tell, or it is no number."""
+    answers = _answers(frame, node)
+    return answers if answers and all(type(each) in (int, float, bool) for each in answers) else None
+
+
 def refused(frame: Frame, statement: ast.stmt) -> ast.expr | None:
     """The first operation of a statement that torch refuses in every call in sight."""
     for node in nodes(statement):
@@ -177,8 +183,8 @@ class _Witness:
         value = evaluate(frame, node)
         if isinstance(value, Tensor) and value.flags & (INPUT | RAW) == INPUT | RAW and value.base in self._row:
             return self._plain(self._row[value.base])
-        if isinstance(value, Scalar) and value.source == "arg" and value.ref is not None and value.ref[0] in self._row:
-            return self._plain(self._row[value.ref[0]])
+        if isinstance(value, Scalar) and value.argument in self._row:
+            return self._plain(self._row[value.argument])
         return self._plain(value) if isinstance(value, Const) else _UNKNOWN
 
     def _plain(self, value: Value) -> Any:

@@ -10,7 +10,7 @@ from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
-from tclint.values.scalar import BOOL, FLOAT, INT, STR, Scalar, number_arithmetic, scalar_type
+from tclint.values.scalar import BOOL, FLOAT, INT, ITSELF, STR, Scalar, number_arithmetic, scalar_type
 from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
 from tclint.values.value import NUMBER, UNKNOWN, Value
 
@@ -120,7 +120,7 @@ class Const(Value):
 
     def as_input(self, name: str, origin: Origin) -> Value:
         if type(self.value) in (int, float):
-            return Scalar(scalar_type(self.value), "arg", origin, (name, -1))
+            return Scalar(scalar_type(self.value), "arg", origin, (name, ITSELF))
         return self
 
     def join_alike(self, other: Const) -> Value | None:

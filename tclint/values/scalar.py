@@ -24,6 +24,10 @@ _STRONG: Final = ("random", "drawn", "size", "data")
 ADDRESSES: Final = frozenset({"pointer", "id"})
 """Sources of numbers that stand for a place in memory."""
 ENVIRONMENT: Final = "environment"
+ITSELF: Final = -1
+"""Of an argument: it is what was passed."""
+COMPUTED: Final = -2
+"""Of an argument: it varies with it."""
 """The source of what somebody may have set in place of a default."""
 
 
@@ -53,7 +57,7 @@ class Scalar(Value):
         self.type = type
         self.source = source
         self.origin = origin
-        self.ref = ref  # the root parameter it comes from; for a size also the dimension, else -1
+        self.ref = ref  # the root parameter it comes from; for a size also the dimension, else ITSELF or COMPUTED
         self.key = ("s", type, source, ref)
 
     def __repr__(self) -> str:
@@ -83,7 +87,7 @@ class Scalar(Value):
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         if operator != "Abs" and is_drawn(self):
             return computed_with(frame, node, self, "arithmetic with a drawn number", self.type)
-        return self
+        return Scalar(self.type, self.source, self.origin, computed(self.ref))
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         if left.rank == NUMBER == right.rank:
@@ -108,14 +112,20 @@ class Scalar(Value):
         return guarded.Varies(why, "int" if self.type == "int" else "float") if why else guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        return Scalar(self.type, "arg", origin, (name, -1))
+        return Scalar(self.type, "arg", origin, (name, ITSELF))
+
+    @property
+    def argument(self) -> str:
+        """The parameter of the compiled callable that this is, as it was passed; empty where it is none."""
+        return self.ref[0] if self.source == "arg" and self.ref is not None and self.ref[1] == ITSELF else ""
 
     def join_alike(self, other: Scalar) -> Value | None:
         if self.key == other.key:
             return self
         source = self.source if self.source == other.source else (self.source or other.source)
         if self.type == other.type:
-            return Scalar(self.type, source, self.origin if self.source else other.origin, self.ref or other.ref)
+            ref = self.ref or other.ref
+            return Scalar(self.type, source, self.origin if self.source else other.origin, computed(ref))
         if self.type in NUMBERS and other.type in NUMBERS:
             return Scalar("number", source, self.origin)
         return None
@@ -127,6 +137,11 @@ class Scalar(Value):
         if self.type in NUMBERS and other in NUMBERS:
             return Scalar("number", self.source, self.origin)
         return None
+
+
+def computed(ref: tuple[str, int] | None) -> tuple[str, int] | None:
+    """Where something comes from that is computed of it; a size computed from a size keeps its dimension."""
+    return (ref[0], COMPUTED) if ref is not None and ref[1] == ITSELF else ref
 
 
 SIZE: Final = Scalar("int", "size")
@@ -169,7 +184,7 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     # An argument that varies makes what is computed from it vary; a size computed from a size is another size.
     ref = None
     if source == "arg":
-        ref = left.ref if left.ref is not None else right.ref
+        ref = computed(left.ref if left.ref is not None else right.ref)
     if operator == "Div":
         return Scalar("float", source, origin, ref)
     if operator == "Pow" or type_a == "float" or type_b == "float":

@@ -27,7 +27,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
-from tclint.values.scalar import ADDRESSES, ENVIRONMENT
+from tclint.values.scalar import ADDRESSES, ENVIRONMENT, computed
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _IDENTITY: Final = (ast.Is, ast.IsNot)
@@ -141,7 +141,7 @@ def _plain(frame: Frame, node: ast.AST, left: Value, right: Value) -> Value:
     source = "size" if "size" in (left.source, right.source) else left.source or right.source
     if not source:
         return BOOL
-    return Scalar("bool", source, frame.origin(node), left.ref if left.ref is not None else right.ref)
+    return Scalar("bool", source, frame.origin(node), computed(left.ref if left.ref is not None else right.ref))
 
 
 def _identical(left: Value, right: Value) -> bool | None:

@@ -11,7 +11,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.values import FLOAT, INT, UNKNOWN, Const, Instance, Scalar, Seq, Tensor, Value, join_all, tensor_of
 from tclint.values.operators import binary
-from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
+from tclint.values.scalar import ENVIRONMENT, computed, computed_with, is_drawn
 from tclint.values.value import NUMBER, TENSOR
 
 _CAPTURED: Final = "capture_scalar_outputs"
@@ -44,7 +44,8 @@ def conversion(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if isinstance(value, Instance) and kind == "str" and frame.region is not None:
             frame.interp.objects.ask(frame, node, value, "__str__", "__repr__")
         if isinstance(value, Scalar):
-            return Scalar(kind, value.source, value.origin, value.ref)
+            ref = value.ref if kind == value.type else computed(value.ref)
+            return Scalar(kind, value.source, value.origin, ref)
         return Scalar(kind)
 
     return convert
