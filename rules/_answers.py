@@ -24,6 +24,11 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
 }
 COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Gt: operator.gt,
@@ -34,6 +39,7 @@ COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.NotEq: operator.ne,
 }
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {each.__name__: each for each in (min, max, abs, int, bool)}
+_DISPLAYS: Final = (ast.Tuple, ast.List, ast.Set)
 _DEEP: Final = 4
 """Names that are looked through, one behind the other."""
 
@@ -76,6 +82,13 @@ class Answers:
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
             sides = (self._value(node.left, call, depth), self._value(node.comparators[0], call, depth))
             return COMPARED[type(node.ops[0])](*sides)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            members = node.comparators[0].elts if isinstance(node.comparators[0], _DISPLAYS) else None
+            if members is None:
+                raise Unanswered
+            given = self._value(node.left, call, depth)
+            found = given in [self._value(each, call, depth) for each in members]
+            return found is isinstance(node.ops[0], ast.In)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
             return _FUNCTIONS[node.func.id](*(self._value(each, call, depth) for each in node.args))
         return self._read(node, call, depth)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.events import Call, Event, Store, Subscript, variation
+from tclint.events import Call, Event, Operation, Store, Subscript, variation
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._scope import callee
@@ -154,19 +154,39 @@ class IntSpecialised(Rule):
         if index.source == "arg":
             yield from self._check(event, [index])
         elif index.source == "size":
-            confidence, said = variation.of_sizes(event, [index])
-            if confidence is Confidence.HIGH:
-                yield self.finding(
-                    event,
-                    f"`{_source(event.node)}` looks something up with a size{variation.told(said)}: each new size compiles"
-                    " again",
-                    confidence=confidence,
-                    help="look it up in the caller and pass what was found, or keep a tensor and slice it",
-                )
+            help = "look it up in the caller and pass what was found, or keep a tensor and slice it"
+            yield from self._sized(event, index, "looks something up with a size", help)
+
+    def _sized(self, event: Event, size: Scalar, what: str, help: str) -> Iterator[Finding]:
+        confidence, said = variation.of_sizes(event, [size])
+        if confidence is Confidence.HIGH:
+            yield self.finding(
+                event,
+                f"`{_source(event.node)}` {what}{variation.told(said)}: each new size compiles again",
+                confidence=confidence,
+                help=help,
+            )
+
+    def on_operation(self, event: Operation) -> Iterator[Finding]:
+        """`{n: x}`, `[x] * n`: a dict is keyed by the number, a list is as long as it says."""
+        if event.operator == "key":
+            yield from self._kept(event, event.left, "is the key of an entry", "let the caller name what comes out")
+        elif event.operator == "repeat":
+            help = "use `expand` or `repeat` of a tensor, or always the same number"
+            yield from self._kept(event, event.right, "says how long a list is", help)
+
+    def _kept(self, event: Event, number: Value | None, what: str, help: str) -> Iterator[Finding]:
+        if isinstance(number, Scalar) and number.type == "int":
+            if number.source == "arg":
+                yield from self._check(event, [number])
+            elif number.source == "size":
+                yield from self._sized(event, number, what, help)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "subscript" and isinstance(event.receiver, Tensor) and event.index is not None:
             yield from self._position(event, event.index)
+        elif event.target == "subscript" and isinstance(event.receiver, Dict):
+            yield from self._kept(event, event.index, "is the key of an entry", "let the caller name what comes out")
 
     def _position(self, event: Event, index: Value) -> Iterator[Finding]:
         """`x[:, i]` and `x[..., i]` specialise; `x[i]` and `x[:, i:i+1]` do not."""

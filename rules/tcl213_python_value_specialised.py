@@ -18,6 +18,7 @@ from tclint.torch_facts import facts
 from tclint.values import (
     ENUM,
     NEEDS_GRAD,
+    PARAMETER,
     ClassValue,
     Const,
     Dict,
@@ -156,15 +157,15 @@ class PythonValueSpecialised(Rule):
             yield self._finding(event, what, node)
 
     def _gradients(self, event: Enter, evidence: Evidence) -> Iterator[Finding]:
-        """Which of the tensors require a gradient."""
+        """Which of the tensors require a gradient, and which are parameters: these are of another type."""
         columns = [
-            [bool(value.flags & NEEDS_GRAD) for value in values if isinstance(value, Tensor)]
+            [value.flags & (NEEDS_GRAD | PARAMETER) for value in values if isinstance(value, Tensor)]
             for values in evidence.values.values()
         ]
         patterns = set(zip(*(column for column in columns if len(column) == len(evidence.rows)), strict=True))
         if len(patterns) > variation.SETTLES:
             what = (
-                f"the calls in sight ask for the gradients of {len(patterns)} different sets of arguments"
+                f"the calls in sight pass parameters and tensors that need a gradient in {len(patterns)} different sets"
                 f"{variation.told(evidence.places)}"
             )
             yield self._finding(event, what, header(event.node))

@@ -126,6 +126,8 @@ class Function(Promised):
         self.mark: int = line if parent is None else parent.mark + line - parent.line
         if ordinal >= 0:
             self.mark = int(address.partition("#")[2] or 0) << 20
+        elif isinstance(node, ast.Lambda):
+            self.mark += node.col_offset << 40  # several of them stand on one line
         self._free: frozenset[str] | None = None
         self._stored: frozenset[str] | None = None
         self._bound: frozenset[str] | None = None
