@@ -86,6 +86,8 @@ class FloatSpecialised(Rule):
         if not known and not (isinstance(value, Scalar) and value.type in ("float", "number")):
             return
         if isinstance(value, Scalar) and value.source == "arg":
+            if self._is_symbol(event, value):
+                return
             confidence, said = variation.burned(event, value)
             name = value.ref[0] if value.ref else "the argument"
         elif isinstance(value, Scalar) and value.source == "data":
@@ -104,6 +106,14 @@ class FloatSpecialised(Rule):
                 confidence=confidence,
                 help="pass it as a 0-d tensor, or compute it in the caller",
             )
+
+    def _is_symbol(self, event: Event, value: Scalar) -> bool:
+        """`t / 1000` of a whole number: that is a symbol, and so is what is computed of it, for all that takes symbols."""
+        name = event.name if isinstance(event, Call) else ""
+        if value.argument or name in asked.burned("int", self.release):
+            return False
+        given = event.evidence.values.get(value.ref[0], ()) if event.evidence is not None and value.ref else ()
+        return bool(given) and all(isinstance(each, Const) and type(each.value) is int for each in given)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         return display("pass it as a 0-d tensor", "torch.minimum(x, limit) for clamp(max=limit), and so on")

@@ -387,23 +387,26 @@ def _shape_of(value: Guarded) -> Hashable:
 
 
 def _first_read(function: ast.AST, name: str, values: Sequence[Value]) -> ast.expr | None:
-    """Where a function reads a parameter first; of an object a field that differs."""
+    """Where a function reads a parameter first; of an object or a dict a field that differs, where it is read here."""
     fields = _differing(values)
-    if any(isinstance(value, Instance) for value in values) and not any(
-        isinstance(n, ast.Attribute) and n.attr in fields and _is_of(n, name) for n in ast.walk(function)
-    ):
-        fields = set()  # read by a method of its own
-    found: list[ast.expr] = []
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
-            if node.attr in fields:
-                found.append(node)
-        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and not fields:
-            found.append(node)
+    parts = list(ast.walk(function))
+    found: list[ast.expr] = [
+        node
+        for node in parts
+        if isinstance(node, ast.Attribute)
+        and node.attr in fields
+        and _is_of(node, name)
+        or isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value in fields
+        and _is_of(node, name)
+    ]
+    if not found:
+        found = [n for n in parts if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
     return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
-def _is_of(node: ast.Attribute, name: str) -> bool:
+def _is_of(node: ast.Attribute | ast.Subscript, name: str) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == name
 
 

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tclint.timeline import guarded
 from tclint.values.union import first_containing
 from tclint.values.value import MAX_NESTING, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.timeline.guarded import Guarded
     from tclint.values.tensor import Tensor
 
 
@@ -35,6 +37,14 @@ class Partial(Value):
 
     def nesting(self) -> int:
         return self._nesting
+
+    def guarded(self) -> Guarded:
+        given = [
+            ("func", self.func),
+            *((f"args[{i}]", each) for i, each in enumerate(self.args)),
+            *self.keywords.items(),
+        ]
+        return guarded.Table("partial", tuple((name, value.guarded()) for name, value in given))
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         frame.interp.emitter.feature(frame, node, f"{name} of a partial")

@@ -106,6 +106,8 @@ class Seq(Value):
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         if self.items is not None and len(self.items) == 2 and name in ("values", "indices"):
             return self.items[0 if name == "values" else 1]
+        if name == "maxlen" and self.kind == "deque" and self.items is not None:
+            return Const(self.limit)
         return Method(self, name)
 
     def call_method(
