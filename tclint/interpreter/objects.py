@@ -93,9 +93,7 @@ class Objects:
                 self._interp.heap.build_by_running(made)
                 self._run_constructor(frame, node, cls, made, args, keywords, open_ended)
             return made
-        if frame.region is not None and (
-            isinstance(made, Tensor) or isinstance(made, Instance) and made.fields is None
-        ):
+        if frame.region is not None and isinstance(made, (Instance, Tensor)):
             self._run_constructor(frame, node, cls, made, args, keywords, open_ended)
         return made
 
@@ -104,15 +102,15 @@ class Objects:
         frame: Frame,
         node: ast.AST,
         cls: Class,
-        made: Value,
+        made: Instance | Tensor,
         args: Sequence[Value],
         keywords: Mapping[str, Value],
         open_ended: bool,
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        base = classes.external_base(cls)
-        if base not in ("", "torch.nn.Module", "torch.Tensor") or frame.depth >= _MAX_BUILDING_DEPTH:
+        plain = classes.external_base(cls) in ("", "torch.nn.Module")
+        if not (isinstance(made, Tensor) or made.fields is None and plain) or frame.depth >= _MAX_BUILDING_DEPTH:
             return
         first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(cls)), ("__init__", made))
         for name, receiver in first if frame.region is not None else first[1:]:
