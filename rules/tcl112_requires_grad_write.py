@@ -19,7 +19,7 @@ from tclint.rules._consumed import untraced
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import nodes, same
 from tclint.torch_facts import dtypes, facts
-from tclint.values import INPUT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
+from tclint.values import INPUT, NO_GRADIENT, PARAMETER, RAW, Const, Object, Tensor, Value, tensor_of
 
 # Making a parameter, with its id: which modules do was asked.
 _PARAMETER: Final = "GB0264"
@@ -140,7 +140,7 @@ class RequiresGradWrite(Rule):
                 return
             if tensor is None or not (anywhere or _is_given(tensor)):
                 return
-            if not anywhere and _stays(event, given, tensor):
+            if _stays(event, given, tensor):
                 return
             what = "`requires_grad_()`" if anywhere else "`requires_grad_()` on an input or parameter"
             yield self._finding(event, what, tensor)
@@ -259,9 +259,9 @@ def _is_given(tensor: Tensor) -> bool:
 
 def _stays(event: Call, given: Value | None, tensor: Tensor | None = None) -> bool:
     """Whether `requires_grad_` tells a tensor or a module what it is already: a parameter needs a gradient where nobody in
-    the file has frozen one, what comes in and a buffer need none."""
+    the file has frozen one; what comes in, what is computed from it and a buffer need none."""
     wanted = given.value if isinstance(given, Const) else True if given is None else None
-    if tensor is not None and not tensor.flags & PARAMETER:
+    if tensor is not None and (not tensor.flags & PARAMETER or tensor.flags & NO_GRADIENT):
         return wanted is False
     return wanted is True and not _FREEZES.search(event.module.data)
 

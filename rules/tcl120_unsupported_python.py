@@ -295,7 +295,7 @@ class UnsupportedPython(Rule):
                 yield self._finding(event, "a pydantic model is built")
             elif _is_partial_dict(event):
                 yield self._finding(event, "a TypedDict with optional keys is built")
-            elif base == "torch.Tensor" and not _is_wrapper(event) and event.args and tensor_of(event.args[0]) is None:
+            elif base == "torch.Tensor" and _is_built_from_sizes(event):
                 yield self._finding(event, "a tensor subclass is built from sizes")
             else:
                 for feature in _construction.of_construction(event):
@@ -433,11 +433,13 @@ def _is_pydantic(event: ProgramCall) -> bool:
     return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
 
 
-def _is_wrapper(event: ProgramCall) -> bool:
-    """Whether a tensor subclass tells torch what it is made of: then Dynamo traces how it is built."""
+def _is_built_from_sizes(event: ProgramCall) -> bool:
+    """Whether a tensor subclass gets what is known and no tensor, and does not tell torch what it is made of: that is traced."""
     assert isinstance(event.function, ClassValue)
-    cls = event.function.cls
-    return all(event.ask.method(cls, name) is not None for name in ("__tensor_flatten__", "__tensor_unflatten__"))
+    cls, given = event.function.cls, event.args[0] if event.args else UNKNOWN
+    if tensor_of(given) is not None or any(option is UNKNOWN for option in given.options):
+        return False
+    return not all(event.ask.method(cls, name) for name in ("__tensor_flatten__", "__tensor_unflatten__"))
 
 
 def _is_partial_dict(event: ProgramCall) -> bool:

@@ -11,7 +11,7 @@ from tclint.model.finding import Applicability, Confidence, Edit, Effect, Findin
 from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import bound_on_self
-from tclint.values import INPUT, NO_GRADIENT, ClassValue, External, Object, Value, tensor_of
+from tclint.values import INPUT, NO_GRADIENT, ClassValue, External, Instance, Object, Value, tensor_of
 
 _CONTEXT = frozenset(
     "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads save_for_forward needs_input_grad "
@@ -23,7 +23,8 @@ class AutogradFunction(Rule):
     """A `torch.autograd.Function` that Dynamo cannot inline.
 
     Plain `forward`/`backward` pairs are traced. A custom `jvp` or `vjp`, a `ctx` that is stored outside, other methods of
-    `ctx`, the same tensor passed twice, or a `forward` or `backward` that is a class method end the graph.
+    `ctx`, the same tensor passed twice, an object made of the class, or a `forward` or `backward` that is a class method end
+    the graph.
 
     Bad::
 
@@ -61,7 +62,7 @@ class AutogradFunction(Rule):
 
     code, name = "TCL121", "autograd-function"
     effect, severity = Effect.GRAPH_BREAK, Severity.MEDIUM
-    graph_breaks = ("GB0144", "GB0145", "GB0139", "GB0019", "GB6297", "GB7312")
+    graph_breaks = ("GB0144", "GB0145", "GB0139", "GB0019", "GB6297", "GB7312", "GB6215")
     calls = ("torch.autograd.Function.apply", "torch.autograd.FunctionCtx.*")
 
     def on_call(self, event: Call) -> Iterator[Finding]:
@@ -71,6 +72,9 @@ class AutogradFunction(Rule):
             return
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
         if not isinstance(owner, ClassValue):
+            return
+        if held := _language.told(_held(event), self.release):
+            yield self._finding(event, held)
             return
         if event.keywords:
             yield from self._of_language(event, "apply() of a Function by keyword")
@@ -123,6 +127,16 @@ class AutogradFunction(Rule):
             confidence=Confidence.HIGH,
             help="keep to static forward and backward, and to ctx.save_for_backward",
         )
+
+
+def _held(event: Call) -> str:
+    """How the program came by the `apply` that it calls, by its name in the facts; nothing where it asks the class for it."""
+    func = event.node.func if isinstance(event.node, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or not isinstance(owner := event.ask.evaluate(func.value), Instance):
+        return ""
+    if func.attr == "apply":
+        return "apply() of an instance of a Function"
+    return f"apply() of a Function that {'a module' if event.ask.is_nn_module(owner.cls) else 'an object'} holds"
 
 
 def _is_kept(event: Call) -> bool:

@@ -36,6 +36,8 @@ def tell_super(frame: Frame, node: ast.AST, instance: Value, name: str) -> None:
             frame.interp.emitter.feature(frame, node, f"super().{name}() of {who}")
         elif isinstance(instance, Instance) and not frame.interp.classes.external_base(instance.cls):
             frame.interp.emitter.feature(frame, node, f"super().{name}() of object")
+        elif isinstance(instance, ClassValue) and (base := frame.interp.classes.external_base(instance.cls)):
+            frame.interp.emitter.feature(frame, node, f"super().{name}() of a class below {base}")
 
 
 def tell_super_data(frame: Frame, node: ast.AST, held: Value) -> None:

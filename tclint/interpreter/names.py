@@ -328,8 +328,8 @@ def _says_global(module: Module) -> bool:
 
 
 def _known_as(dotted: str) -> str:
-    """The name by which the facts know it: torch's modules are also reached where they are defined."""
+    """The name by which the facts know it: torch's modules, and classes of libraries, are also reached where they are defined."""
     last = dotted.rpartition(".")[2]
     if dotted.startswith(_MODULES) and last[:1].isupper():
         return f"torch.nn.{last}"
-    return _ALIASES.get(dotted, dotted)
+    return _ALIASES.get(dotted) or facts.shown(dotted)

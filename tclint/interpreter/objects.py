@@ -91,28 +91,30 @@ class Objects:
             init = self._interp.classes.find_method(cls, "__init__") if made.identity else None
             if init is not None and constructors.captures(init):
                 self._interp.heap.build_by_running(made)
-                self._run_constructor(frame, node, made, args, keywords, open_ended)
+                self._run_constructor(frame, node, cls, made, args, keywords, open_ended)
             return made
-        if frame.region is not None and isinstance(made, Instance) and made.fields is None:
-            self._run_constructor(frame, node, made, args, keywords, open_ended)
+        if frame.region is not None and isinstance(made, (Instance, Tensor)):
+            self._run_constructor(frame, node, cls, made, args, keywords, open_ended)
         return made
 
     def _run_constructor(
         self,
         frame: Frame,
         node: ast.AST,
-        made: Instance,
+        cls: Class,
+        made: Instance | Tensor,
         args: Sequence[Value],
         keywords: Mapping[str, Value],
         open_ended: bool,
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        if classes.external_base(made.cls) not in ("", "torch.nn.Module") or frame.depth >= _MAX_BUILDING_DEPTH:
+        plain = classes.external_base(cls) in ("", "torch.nn.Module")
+        if not (isinstance(made, Tensor) or made.fields is None and plain) or frame.depth >= _MAX_BUILDING_DEPTH:
             return
-        first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(made.cls)), ("__init__", made))
+        first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(cls)), ("__init__", made))
         for name, receiver in first if frame.region is not None else first[1:]:
-            method = classes.find_method(made.cls, name)
+            method = classes.find_method(cls, name)
             if method is not None and not fitting.given_twice(method, [receiver, *args], keywords):
                 env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
                 self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
@@ -327,10 +329,14 @@ class Objects:
     def _method(self, frame: Frame, node: ast.AST, instance: Instance, method: Function) -> Value:
         kind = self._interp.classes.method_kind(method)
         if kind == "property":
-            if frame.region is not None and self._interp.classes.is_cached(method):
+            cached = self._interp.classes.is_cached(method)
+            if frame.region is not None and cached:
                 self._emitter.feature(frame, node, "cached_property")
             answering.tell_read(frame, node, instance, "property of")
-            return self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
+            given = self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
+            if cached and frame.constructing:  # it lies in the object now, where compiled code finds it
+                self._interp.instance_attributes.store(frame, instance, method.name, given)
+            return given
         decorated = self._interp.functions.value(method)
         if kind == "static":
             return decorated

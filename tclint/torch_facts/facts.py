@@ -221,17 +221,35 @@ def speaks_of(name: str) -> bool:
 
 
 @functools.cache
+def shown(name: str) -> str:
+    """The name under which something is known of what a library defines in a file of its own and shows a folder up:
+    `library.nn.conv.gcn_conv.GCNConv` is `library.nn.conv.GCNConv`, `library.transforms._transforms.Resample` is `library.transforms.Resample`."""
+    *folders, file, last = name.split(".")
+    if not folders or knows_package(folders[0]) or not (names := _in_package(folders[0])):
+        return name
+    plain = file.strip("_").replace("_", "")
+    if not last.lower().startswith(plain) and plain != folders[-1].replace("_", ""):
+        return name  # another part of the library, which may have one of the same name: `transforms.v2`
+    upper = ".".join((*folders, last))
+    return upper if name not in names and upper in names else name
+
+
+@functools.cache
+def _in_package(package: str) -> frozenset[str]:
+    return frozenset(n.removesuffix(".__call__") for n in _written() if n.startswith(f"{package}."))
+
+
+@functools.cache
 def _written() -> frozenset[str]:
     return frozenset(name for effect in overlay.effects() for name in overlay.named(effect))
 
 
 @functools.cache
 def _whole() -> frozenset[str]:
-    """The packages of which something is said as a whole: `tqdm.*`, `scipy.`."""
+    """The packages of which something is said as a whole: `tqdm.*`, `scipy.`. What they may be given says nothing of what they do."""
     ends = (".*", ".")
-    return frozenset(
-        n.removesuffix("*").removesuffix(".") for n in _written() if n.endswith(ends) and n.count(".") == 1
-    )
+    told = _written().difference(named("takes tensors alone"))
+    return frozenset(n.removesuffix("*").removesuffix(".") for n in told if n.endswith(ends) and n.count(".") == 1)
 
 
 @functools.cache

@@ -30,6 +30,12 @@ LIBRARY: dict[str, str | bytes] = {
             return int(x.sum())
         def perhaps(x, given=None):
             return None if given is None else float(x.sum())
+        def spread(x, index, size=None):
+            if index.dim() != 1:
+                raise ValueError("one dimension")
+            if size is None:
+                size = int(index.max()) + 1 if index.numel() > 0 else 0
+            return x.new_zeros(size).scatter_add(0, index, x)
         def seldom(x, given):
             if given:
                 return x.sum().item()
@@ -80,6 +86,29 @@ def test_a_break_that_every_run_comes_to_is_told_at_the_call(project: Project) -
     assert [(f.path, f.line, f.code) for f in report.findings] == [("a.py", 8, "TCL110")]
     assert "`draws.Crop.params`" in report.findings[0].message
     assert report.files == 1
+
+
+def test_checks_and_arguments_that_are_not_empty_leave_a_break_sure(project: Project) -> None:
+    project.write(
+        {
+            "a.py": """
+                import torch
+                from torch import nn
+                from draws import spread
+                class Net(nn.Module):
+                    def forward(self, x: torch.Tensor, index: torch.Tensor):
+                        return spread(x, index)
+                class Told(nn.Module):
+                    def forward(self, x: torch.Tensor, index: torch.Tensor):
+                        return spread(x, index, 4)
+                class Chosen(nn.Module):
+                    def forward(self, x: torch.Tensor, index: torch.Tensor):
+                        chosen = index[index > 2]
+                        return spread(x, chosen)
+                """
+        }
+    )
+    assert project.places(python=".venv") == ["a.py:6 TCL110", "a.py:12 TCL106"]
 
 
 def test_what_nobody_asks_for_is_not_looked_for(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,24 @@ def test_cache_and_processes_change_no_byte(folder: Path, tmp_path: Path) -> Non
     assert printed(folder, *kept, seed="2") == fresh
 
 
+def test_nor_do_they_where_libraries_are_read(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    (site / "draws").mkdir(parents=True)
+    (site / "draws" / "__init__.py").write_text("from .place import place\n")
+    (site / "draws" / "place.py").write_text("def place(x):\n    return int(x.sum())\n")
+    (tmp_path / "project").mkdir()
+    head = "import torch\nfrom draws import place\nclass Net(torch.nn.Module):\n"
+    for name in "abcd":
+        body = f"    def forward(self, {name}: torch.Tensor):\n        return {name} * place({name})\n"
+        (tmp_path / "project" / f"{name}.py").write_text(head + body)
+    read = ("--python", str(site))
+    fresh = printed(tmp_path / "project", *read, "--no-cache", "--jobs", "1")
+    assert fresh.count(b"TCL110") >= 4
+    kept = (*read, "--cache-dir", str(tmp_path / "cache"))
+    assert printed(tmp_path / "project", *kept, "--jobs", "3", seed="1") == fresh
+    assert printed(tmp_path / "project", *kept, seed="2") == fresh
+
+
 def findings(folder: Path) -> list[tuple[object, ...]]:
     settings = configuration.load(["."], cwd=str(folder), isolated=True, overrides={"jobs": 1})
     found = files.discover(["."], settings, str(folder))

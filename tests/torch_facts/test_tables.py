@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.program.libraries import is_read
 from tclint.torch_facts import calls, facts, graph_break, graph_breaks, returns, traits
 from tclint.torch_facts.kind import Kind
 
@@ -234,6 +235,20 @@ def test_switches_are_there_and_off() -> None:
     switches = {entry.switch for entry in graph_breaks().values() if entry.switch}
     assert switches
     assert [getattr(config, switch) for switch in switches] == [False] * len(switches)
+
+
+@pytest.mark.dynamo
+def test_no_text_is_read_of_packages_that_dynamo_skips() -> None:
+    rules = pytest.importorskip("torch._dynamo.trace_rules")
+    assert "tree" in rules.THIRDPARTY_SKIPLIST
+    assert [package for package in sorted(rules.THIRDPARTY_SKIPLIST) if is_read(package)] == []
+
+
+def test_a_library_is_known_where_it_defines_what_it_shows() -> None:
+    assert facts.shown("torch_geometric.nn.conv.cheb_conv.ChebConv") == "torch_geometric.nn.conv.ChebConv"
+    assert facts.shown("torchaudio.transforms._transforms.Resample") == "torchaudio.transforms.Resample"
+    apart = "torchvision.transforms.v2.RandomApply"  # a class of its own, of the same name
+    assert facts.shown(apart) == apart
 
 
 @pytest.mark.slow

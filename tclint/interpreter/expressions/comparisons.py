@@ -73,8 +73,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
-        if frame.region is not None and isinstance(left, External) and not _is_part(node):
-            frame.interp.emitter.feature(frame, node, f"comparison of {left.name}")
+        if frame.region is not None and isinstance(left.options[0], External) and not _is_part(node):
+            if all(isinstance(option, External) for option in left.options):  # whichever it is, it is asked
+                frame.interp.emitter.feature(frame, node, f"comparison of {left.options[0].name}")
         if operator in ("Eq", "NotEq") and _is_word_asked(left, right):
             return BOOL
         strongest = left if left.rank >= right.rank else right

@@ -11,12 +11,15 @@ from tclint.interpreter.expressions.refinement import refine
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
     BOOL,
+    DATA_SIZED,
     FALSE,
+    INPUT,
     SIZE,
     TRUE,
     Dict,
     Scalar,
     Seq,
+    Tensor,
     Value,
     join_all,
     tensor_of,
@@ -66,7 +69,7 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     if certain is None and frame.region is not None:
         certain = _by_default(value)
     if certain is None and frame.region is not None and keyword != "while":
-        certain = _of_size(node, value)
+        certain = _of_size(frame, node, value)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
@@ -91,17 +94,28 @@ def _by_default(value: Value) -> bool | None:
     return answers.pop() if len(kept) < len(value.options) and len(answers) == 1 else None
 
 
-def _of_size(node: ast.expr, value: Value) -> bool | None:
+def _of_size(frame: Frame, node: ast.expr, value: Value) -> bool | None:
     """What a test of a size of an argument comes to where no dimension is empty: compiled code is run for its elements."""
     if value is SIZE:
         return True  # as it is, of any tensor: `max_len or lengths.max()`
-    if not isinstance(value, Scalar) or value.source != "size" or value.ref is None:
+    if not isinstance(value, Scalar) or value.source != "size":
+        return None
+    if value.ref is None and not (isinstance(node, ast.Compare) and _counts_argument(frame, node.left)):
         return None
     if value.type != "bool":
         return True
     if not isinstance(node, ast.Compare) or not isinstance(node.comparators[0], ast.Constant):
         return None
     return _WHERE_FULL.get((type(node.ops[0]), node.comparators[0].value)) if len(node.ops) == 1 else None
+
+
+def _counts_argument(frame: Frame, node: ast.expr) -> bool:
+    """`x.numel()` of an argument, or of a part of one that no values choose."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "numel":
+        return False
+    with frame.interp.emitter.silence:
+        tensor = evaluate(frame, node.func.value)
+    return isinstance(tensor, Tensor) and tensor.flags & (INPUT | DATA_SIZED) == INPUT
 
 
 def _holds_something(value: Value) -> bool | None:

@@ -19,6 +19,7 @@ from tclint.values import (
     BOOL,
     GRADIENT_UNKNOWN,
     INT,
+    NO_GRADIENT,
     NONE,
     PARAMETER,
     PROVEN,
@@ -292,7 +293,8 @@ def inherited_attribute(frame: Frame, node: ast.AST, module: Instance, name: str
     if name == "training":
         return BOOL
     if name in MODULE_METHODS:
-        return Method(module, name)
+        of_function = frame.interp.classes.external_base(module.cls).startswith("torch.autograd.")
+        return frame.interp.classes.attribute(frame, node, module.cls, name) if of_function else Method(module, name)
     if name == "_modules" and frame.interp.classes.is_nn_module(module.cls):
         return _children(frame, module)
     held = name in facts.named("is a parameter or buffer of torch's modules")
@@ -334,7 +336,7 @@ def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, targ
     if method == "register_buffer":
         tensor = tensor_of(value)
         if tensor is not None:
-            value = tensor.with_(flags=PARAMETER | (tensor.flags & SPARSE), conf=PROVEN)
+            value = tensor.with_(flags=PARAMETER | (tensor.flags & (SPARSE | NO_GRADIENT)), conf=PROVEN)
         elif value is UNKNOWN:
             value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
     attribute = target.value if isinstance(target, Const) and isinstance(target.value, str) else "*"
