@@ -62,11 +62,13 @@ def _called_on_self(root: ast.AST) -> frozenset[str]:
 
 
 def makes_a_part(frame: Frame, function: Function, most: int) -> bool:
-    """Whether a constructor is given by a function what the object is made of: `self.update = self._wrap(self.update)`.
+    """Whether a constructor of a library is given by a helper what the object is made of: `self.update = self._wrap(self.update)`.
 
-    The constructor of a base is as good as the first. What a function does to the object without giving anything back is not
-    followed that far: a method that compiles the object's parts speaks for sites of every class below it.
+    The constructor of a base is as good as the first. In the program itself this is not followed that far: a helper there may
+    compile the object's parts, and would speak for sites of every class below it.
     """
+    if not function.module.library:
+        return False
     count = 0
     inner: Frame | None = frame
     while inner is not None and inner.parent is not None:
