@@ -149,7 +149,7 @@ class SkippedCall(Rule):
 
     def _grouped(self, event: Call, by: grouped.Grouped) -> Iterator[Finding]:
         """A call of a library that asks an index for the number of groups which nobody tells it."""
-        index = event.arg(*by.index)
+        index = event.arg(*by.asked)
         tensor = index if isinstance(index, Tensor) else None
         # Where it may be left out, what nobody knows may be nothing.
         given = (
@@ -164,7 +164,7 @@ class SkippedCall(Rule):
         name = event.name.removesuffix(".__call__")
         yield self.finding(
             event,
-            f"Dynamo traces into `{name}`, which asks `{by.index.keyword}` for the number of groups; the graph breaks there"
+            f"Dynamo traces into `{name}`, which asks `{by.asked.keyword}` for the number of groups; the graph breaks there"
             f"{whole_frame(event)}",
             about=tensor,
             confidence=None if sure(tensor) else Confidence.MEDIUM,

@@ -19,9 +19,9 @@ class Argument(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """The index, and what makes asking it unnecessary."""
+    """The index that is asked, and what makes asking it unnecessary."""
 
-    index: Argument
+    asked: Argument
     sizes: tuple[Argument, ...]
     """All of them must be told."""
     bounds: Argument | None = None
