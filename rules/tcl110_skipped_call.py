@@ -13,8 +13,8 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, sure, whole_frame
-from tclint.torch_facts import calls, facts, features
-from tclint.values import ARRAY, Const, Object, Scalar, Value, tensor_of
+from tclint.torch_facts import calls, facts, features, grouped
+from tclint.values import ARRAY, NONE, UNKNOWN, Const, Object, Scalar, Tensor, Value, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
 _NAMES: Final = tuple(
@@ -37,6 +37,8 @@ _LEFT_OUT: Final = frozenset(facts.named("is told to leave out what breaks"))
 
 _OF_PROCESS: Final = facts.named("is done to the process, not to the values")
 
+_SWITCH: Final = "capture_scalar_outputs"
+
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
 
 
@@ -48,7 +50,7 @@ class SkippedCall(Rule):
     graph begins. Which calls do was measured by compiling each on every torch from 2.4 on; `target-torch` chooses.
     Some transforms of torchvision and torchaudio (`Normalize`, `MelSpectrogram`, `Resample`, the random ones) are traced into,
     and ask tensors for their values on the way; so do layers of torch_geometric that add self-loops or take them away (`GCNConv`,
-    `GATConv`, `ChebConv`). With `--python` the libraries of an environment are read: a function of theirs in which every run
+    `GATConv`, `ChebConv`), and what pools or normalises by a `batch` without being told how many graphs it holds. With `--python` the libraries of an environment are read: a function of theirs in which every run
     comes to a break is told at the call.
 
     Bad::
@@ -82,6 +84,7 @@ class SkippedCall(Rule):
         *_OF_CLASSES,
         *(p + "*" for p in _OBJECTS),
         *_INSIDE,
+        *grouped.CALLS,
         "re.Pattern.finditer",
         "torch.jit.ScriptModule.__call__",
     )
@@ -90,6 +93,9 @@ class SkippedCall(Rule):
         name = event.name
         if name in _INSIDE:
             yield from self._inside(event)
+            return
+        if name in grouped.CALLS:
+            yield from self._grouped(event, grouped.CALLS[name])
             return
         if _language.of_call(event) in features.table().features:
             return  # asked of an object of the program: TCL120 knows on which releases
@@ -141,6 +147,31 @@ class SkippedCall(Rule):
                 help="call it outside the compiled region, on the batch before it is handed to the model",
             )
 
+    def _grouped(self, event: Call, by: grouped.Grouped) -> Iterator[Finding]:
+        """A call of a library that asks an index for the number of groups which nobody tells it."""
+        index = event.arg(*by.asked)
+        tensor = index if isinstance(index, Tensor) else None
+        # Where it may be left out, what nobody knows may be nothing.
+        given = (
+            tensor is not None or by.assumed or (index is UNKNOWN and not event.receiver and not _has_optional(event))
+        )
+        bounds = event.arg(*by.bounds) if by.bounds is not None else None
+        missing = next((each for each in by.sizes if event.arg(*each) in (None, NONE)), None)
+        if _is_spread(event.node) or not given or bounds not in (None, NONE) or missing is None:
+            return
+        if _is_told_otherwise(event.receiver) or self.captured(event, _SWITCH):
+            return
+        name = event.name.removesuffix(".__call__")
+        yield self.finding(
+            event,
+            f"Dynamo traces into `{name}`, which asks `{by.asked.keyword}` for the number of groups; the graph breaks there"
+            f"{whole_frame(event)}",
+            about=tensor,
+            confidence=None if sure(tensor) else Confidence.MEDIUM,
+            graph_breaks=(),
+            help=f"tell it: `{missing.keyword}=`",
+        )
+
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         if not isinstance(event, Call):
             return None
@@ -155,6 +186,29 @@ class SkippedCall(Rule):
         note = "the value is the one at start-up: wrong where it changes while the program runs"
         once = compute_once(event, note) or (counted(event) if event.name.startswith("bisect.") else None)
         return once or skip_unread_store(event, event.node)
+
+
+def _is_spread(node: ast.AST) -> bool:
+    """Whether a call has arguments that its text does not name."""
+    return isinstance(node, ast.Call) and (
+        any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords)
+    )
+
+
+def _has_optional(event: Call) -> bool:
+    """Whether a call hands on a parameter of its function that is nothing by default."""
+    function = event.enclosing
+    if function is None or not isinstance(event.node, ast.Call):
+        return False
+    known = function.node.args
+    placed = [*known.posonlyargs, *known.args]
+    defaults = [
+        *zip(reversed(placed), reversed(known.defaults), strict=False),
+        *zip(known.kwonlyargs, known.kw_defaults, strict=True),
+    ]
+    nothing = {each.arg for each, default in defaults if isinstance(default, ast.Constant) and default.value is None}
+    given = (*event.node.args, *(each.value for each in event.node.keywords))
+    return any(isinstance(each, ast.Name) and each.id in nothing for each in given)
 
 
 def _is_told_otherwise(receiver: Value | None) -> bool:

@@ -128,6 +128,14 @@ class Classes:
                 return found
         return None
 
+    def definition(self, cls: Class, name: str) -> Function | Assignment | None:
+        """What the bodies of a class and of its bases bind a name to."""
+        for ancestor in self.mro(cls):
+            found = ancestor.methods.get(name) or ancestor.assignments.get(name)
+            if found is not None:
+                return found
+        return None
+
     def is_context(self, cls: Class) -> bool:
         """Whether a class of the program says what happens at the two ends of a `with`."""
         return self.find_method(cls, "__enter__") is not None and self.find_method(cls, "__exit__") is not None

@@ -1,9 +1,10 @@
-"""Constructors that run something: what they do has its place in the order of the program, and is not found out apart."""
+"""Constructors: what they run has its place in the order of the program, and how far what they call is followed."""
 
 from __future__ import annotations
 
 import ast
 
+from tclint.interpreter.frame import Frame
 from tclint.program import Function, Module
 from tclint.sources.tree import nodes
 
@@ -58,3 +59,24 @@ def _called_on_self(root: ast.AST) -> frozenset[str]:
         for func in called
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == first
     )
+
+
+def makes_a_part(frame: Frame, function: Function, most: int) -> bool:
+    """Whether a constructor of a library is given by a helper what the object is made of: `self.update = self._wrap(self.update)`.
+
+    The constructor of a base is as good as the first. In the program itself this is not followed that far: a helper there may
+    compile the object's parts, and would speak for sites of every class below it.
+    """
+    if not function.module.library:
+        return False
+    count = 0
+    inner: Frame | None = frame
+    while inner is not None and inner.parent is not None:
+        count += inner.function is None or inner.function.name != "__init__"
+        inner = inner.parent
+    return count < most and function.node_index(_gives)
+
+
+def _gives(root: ast.AST) -> bool:
+    """Whether a function gives back something."""
+    return any(isinstance(node, ast.Return) and node.value is not None for node in nodes(root))

@@ -124,6 +124,16 @@ class Frame:
         once = self.blocks.count("with") + self.blocks.count("try")
         return not self.maybe and len(self.blocks) - once == self.walked
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether this place is reached, once, whenever what was entered first is: no branch, loop or `try` is on the way."""
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.maybe or frame.blocks.count("with") != len(frame.blocks):
+                return False
+            frame = frame.parent
+        return True
+
     def handed_on(self) -> None:
         """Behind a break what is alive comes in anew: of a single number Dynamo then knows the value, as of any input."""
         for name, value in self.env.items():

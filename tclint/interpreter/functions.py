@@ -247,7 +247,7 @@ class Functions:
         return owner if isinstance(known, Instance) and known.key == stand_in.key else known
 
     def _overrides(self, cls: Class, function: Function) -> bool:
-        """Whether a class overrides one of the methods that an inherited function calls on self, or hands on: `wrap(self.update)`."""
+        """Whether a class defines anew what an inherited function reads of self: `wrap(self.update)`, `self.layer_class(8)`."""
         assert function.cls is not None
         order = self._interp.classes.mro(function.cls)
         # A constructor runs those of the bases.
@@ -257,7 +257,7 @@ class Functions:
             else [function]
         )
         names = frozenset().union(*map(self._asked_of_self, runs))
-        find = self._interp.classes.find_method
+        find = self._interp.classes.definition
         return any(find(cls, n) is not find(function.cls, n) for n in names)
 
     def _asked_of_self(self, function: Function) -> frozenset[str]:
@@ -281,7 +281,7 @@ class Functions:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
         if function.name == "__init__":
             return True
-        if frame.depth >= _MAX_INIT_DEPTH:
+        if frame.depth >= _MAX_INIT_DEPTH and not constructors.makes_a_part(frame, function, _MAX_INIT_DEPTH):
             return False
         function.read()
         known = self._text.sets_attributes.get(function)

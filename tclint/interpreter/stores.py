@@ -210,7 +210,8 @@ def _attribute(
             frame.interp.graph_memory.leave(receiver, target.attr, value)
     if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
         within = bindings.holder_of(frame, target.value)
-        frame.interp.instance_attributes.store(frame, receiver, target.attr, value, holder=within)
+        rebound = frame.constructing and frame.is_certain
+        frame.interp.instance_attributes.store(frame, receiver, target.attr, value, replace=rebound, holder=within)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = evaluate(frame, target.value.value)
         if isinstance(owner, Instance) and not frame.constructing:

@@ -151,7 +151,8 @@ class PartRunner:
         for cls in module.classes:
             with interp.results.guarded(cls):
                 own = cls.methods.get("forward")
-                method = own or (interp.classes.find_method(cls, "forward") if cls.methods else None)
+                differs = cls.methods or cls.assignments  # what a base reads of self may be another thing here
+                method = own or (interp.classes.find_method(cls, "forward") if differs else None)
                 partly = self.partly and any(
                     m.place in self.partly for c in interp.classes.mro(cls) for m in c.methods.values()
                 )

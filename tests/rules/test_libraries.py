@@ -272,3 +272,46 @@ def main(name: str):
 def test_a_function_that_could_not_take_what_is_passed_is_not_the_one_that_is_called(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(CHOSEN)
     assert not lint(["m.py"], cwd=str(tmp_path), isolated=True).findings
+
+
+GROUPS = """\
+from typing import Optional
+
+from torch import Tensor, nn
+from torch_geometric.nn import GraphNorm, LayerNorm, MeanAggregation, global_mean_pool
+from torch_geometric.utils import scatter, softmax, to_dense_batch
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = GraphNorm(8)
+        self.nodes = LayerNorm(8, mode="node")
+        self.mean = MeanAggregation()
+
+    def forward(self, x: Tensor, batch: Tensor, given: Optional[Tensor], count: int, other=None, **options):
+        x = self.nodes(self.norm(x), batch)
+        x = self.norm(x, batch)  # told
+        x = self.norm(x, batch, count)
+        x = self.norm(x, given)
+        x = self.mean(x)  # told
+        x = self.mean(x, batch, dim_size=count)
+        x = scatter(x, batch, dim=0)  # told
+        x = scatter(x, batch, 0, count)
+        x = scatter(x, batch, 0, **options)
+        x = softmax(x, batch, num_nodes=None)  # told
+        x, _ = to_dense_batch(x, batch, max_num_nodes=count)  # told
+        x, _ = to_dense_batch(x, batch, max_num_nodes=count, batch_size=count)
+        return global_mean_pool(x, other) + global_mean_pool(x, batch, size=count) + global_mean_pool(x, None)
+
+
+class Of(nn.Module):
+    def forward(self, data):
+        return global_mean_pool(data.x, data.batch)  # told
+"""
+
+
+def test_an_index_is_asked_for_the_number_of_groups_that_nobody_tells(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(GROUPS, encoding="utf-8")
+    found = {f.line for f in lint([tmp_path], select=["TCL110"]).findings}
+    assert found == {n for n, line in enumerate(GROUPS.splitlines(), 1) if line.endswith("# told")}
