@@ -22,10 +22,8 @@ _MIXED: Final = frozenset("keys kw_defaults kwd_attrs names".split())
 """Lists that may hold something beside nodes: names, and None for what is left out."""
 _CHILDREN: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
 _LISTS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
-_BLOCKS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
-    kind: tuple(name for name in kind._fields if name in _LISTS)
-    for kind in (*ast.stmt.__subclasses__(), ast.Module, ast.ExceptHandler, ast.match_case)
-}
+_HOLDERS: Final[list[type[ast.AST]]] = [*ast.stmt.__subclasses__(), ast.Module, ast.ExceptHandler, ast.match_case]
+_BLOCKS: Final = {kind: tuple(name for name in kind._fields if name in _LISTS) for kind in _HOLDERS}
 """The lists of statements that a node holds, or of what holds some."""
 _IN_ORDER: Final[dict[type[ast.AST], str]] = {ast.BoolOp: "values", ast.Compare: "comparators"}
 """Lists of expressions that can be long, stand one after the other and have a place each."""
