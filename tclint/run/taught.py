@@ -162,7 +162,7 @@ class _Reader(pickle.Unpickler):
 
     def _origin(self, made: type[Origin], line: int, node: ast.AST | None, path: str) -> Origin:
         lines = self._moved.get(path)
-        return made(lines[line] if lines and line else line, self._here(path, node), path)
+        return made(lines[line] if lines is not None and line else line, self._here(path, node), path)
 
     def _moment(self, made: Callable[..., Any], first: Any, path: Any, *rest: Any) -> Any:
         self._here(path, rest[0])
@@ -179,7 +179,7 @@ class _Reader(pickle.Unpickler):
     def _here(self, path: str, node: ast.AST | None) -> ast.AST | None:
         """A node, with the lines on which it stands now."""
         lines = self._moved.get(path)
-        if lines and node is not None and id(node) not in self._done:
+        if lines is not None and node is not None and id(node) not in self._done:
             for each in nodes(node):
                 if id(each) not in self._done and hasattr(each, "lineno"):
                     each.lineno = lines[each.lineno]
