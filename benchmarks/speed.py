@@ -214,6 +214,13 @@ class Bench:
             (HOOK, chosen.leaves, edits.add_within, [*cached, *names], "a line within a function of each"),
             (SHARED, [chosen.shared], edits.add_at_end, whole, f"a line at its end; {most}"),
             ("tclint, warm, a shared file's lines moved", [chosen.shared], edits.add_above, whole, most),
+            (
+                "tclint, warm, one line in a leaf after that",
+                [leaf],
+                edits.add_within,
+                whole,
+                "a line within a function",
+            ),
             ("tclint, warm, a function added to a shared file", [chosen.shared], edits.add_function, whole, most),
             ("tclint, warm, a function of a shared file changed", [chosen.shared], edits.add_within, whole, most),
         ):

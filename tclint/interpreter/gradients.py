@@ -21,6 +21,7 @@ from tclint.values import (
     Instance,
     Method,
     Object,
+    Origin,
     Partial,
     Scalar,
     Seq,
@@ -101,8 +102,9 @@ def _function_may(frame: Frame, value: FunctionValue, depth: int) -> bool:
 def _identity(value: Instance | Object) -> tuple[object, ...]:
     if isinstance(value, Instance):
         return (value.cls.module.path, value.cls.qualname)
-    # By the node: other files have such modules at the same line.
-    return (value.name, value.origin.node or value.origin.line)
+    # By where it is made, and not by the node: that is another one whenever the file is read again.
+    made = value.origin
+    return (value.name, Origin(made.line, None, made.path), getattr(made.node, "col_offset", -1))
 
 
 def is_frozen(frame: Frame, value: Value) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Class, Function, Import, Module
-from tclint.sources.tree import names_read, nodes, own
+from tclint.sources.tree import holders, names_read, own
 from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
 
 if TYPE_CHECKING:
@@ -306,8 +306,12 @@ def _once(fillers: Iterable[Filler]) -> tuple[Filler, ...]:
 
 
 def _stores_of(node: ast.FunctionDef, cls: str, tables: Container[str]) -> Iterator[Filler]:
+    # Few functions store anything so: the statements are looked at first, and what else is asked after that.
+    every = [*holders(node)]
+    if not any(isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Subscript) for each in every):
+        return
     bound = _bound(node)
-    for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
+    for inner in (node, *(each for each in every if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
         anew = bound if inner is node else bound | _bound(inner)
         for statement in own(inner):
@@ -323,7 +327,7 @@ def _stores_of(node: ast.FunctionDef, cls: str, tables: Container[str]) -> Itera
 
 def _hands_on(node: ast.FunctionDef, cls: str, fillers: Mapping[tuple[str, str], Filler]) -> Iterator[Filler]:
     """The functions that hand an argument of theirs to one that stores it: under a key that is not followed."""
-    for inner in (node, *(each for each in nodes(node) if isinstance(each, ast.FunctionDef) and each is not node)):
+    for inner in (node, *(each for each in holders(node) if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
         for call in own(inner):
             called = _dotted(call.func, node if cls else None) if isinstance(call, ast.Call) else ""

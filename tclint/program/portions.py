@@ -151,12 +151,37 @@ def digest(module: Module, pieces: bytes, facts: Iterable[str], placed: bool) ->
         made = [_fact(module, name) for name in facts]
     if None in made:
         return None
-    found = sorted((known[number].first, number) for number in array("Q", pieces) if number in known)
     texts = [known[_number(_NAME, "")].text]
-    for _, number in found:
+    for number in _in_order(known, pieces):
         piece = known[number]
         texts.append(f"{number} {piece.text} {piece.places if placed else ''}")
     return _hash("\n".join([*texts, *map(str, made)]).encode())
+
+
+def _in_order(known: Mapping[int, _Piece], pieces: bytes) -> list[int]:
+    """Those of some pieces that are there, as they stand in the file."""
+    return [number for _, number in sorted((known[n].first, n) for n in array("Q", pieces) if n in known)]
+
+
+def spans(module: Module, pieces: bytes) -> bytes:
+    """The first and last lines of all that some pieces hold. Where they come to the same, in whichever lines, there are as many."""
+    with module.program.unwatched():
+        known = module.index(_pieces)
+    numbers = [_number(_NAME, ""), *_in_order(known, pieces)]
+    return array("L", (line for number in numbers for span in known[number].spans for line in span)).tobytes()
+
+
+def moved(old: bytes, new: bytes) -> dict[int, int]:
+    """By the lines that some pieces stood on, those on which they stand now. Only if they come to the same."""
+    found: dict[int, int] = {}
+    before, after = array("L", old), array("L", new)
+    if len(before) != len(after):
+        raise LookupError("not the same pieces")
+    for first, last, now in zip(before[::2], before[1::2], after[::2], strict=True):
+        for line in range(first, last + 1):
+            if found.setdefault(line, now + line - first) != now + line - first:
+                raise LookupError(line)  # two statements that stood on one line: nobody knows whose it was
+    return found
 
 
 def _hash(data: bytes) -> str:
@@ -173,6 +198,8 @@ class _Piece:
     first: int
     text: str
     places: str
+    spans: tuple[tuple[int, int], ...]
+    """The first and last lines of its text. Of a function in an outline only the name is text, and that has none."""
 
 
 @dataclass(slots=True)
@@ -181,14 +208,16 @@ class _Making:
 
     text: list[bytes] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, text: Iterable[bytes], lines: Iterable[int]) -> None:
+    def add(self, text: Iterable[bytes], lines: Iterable[int], spans: Iterable[tuple[int, int]]) -> None:
         self.text += text
         self.lines += lines
+        self.spans += spans
 
     def made(self) -> _Piece:
         first = self.lines[0] if self.lines else 0
-        return _Piece(first, _hash(b"\0".join(self.text)), ",".join(map(str, self.lines)))
+        return _Piece(first, _hash(b"\0".join(self.text)), ",".join(map(str, self.lines)), tuple(self.spans))
 
 
 _ENCODED: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=].*", re.MULTILINE)
@@ -205,22 +234,22 @@ def _pieces(module: Module) -> Mapping[int, _Piece]:
     rest.text.append(repr(sorted(module.rebound)).encode())
     loose = 0  # statements that bind no name by themselves: a name is bound before or after each of them
     for names, first, last in index.statements:
-        text, lines = within.outline(first, last)
-        every.add(text, lines)
+        text, lines, spans = within.outline(first, last)
+        every.add(text, lines, spans)
         if names is None:
             loose += 1
-            rest.add(text, lines)
+            rest.add(text, lines, spans)
         for name in names or ():
-            made.setdefault(_number(_NAME, name), _Making()).add([b"%d" % loose, *text], lines)
+            made.setdefault(_number(_NAME, name), _Making()).add([b"%d" % loose, *text], lines, spans)
     for address, definition in index.by_address.items():
         first, last, _ = index.spans[definition.ordinal]
         piece = made[_number(_DEFINED, address)] = _Making()
         if isinstance(definition, Class):
             # Who names a line of a method has read that one: where the others stand is nothing to him.
-            text, lines = within.outline(first, last)
-            piece.add(text, [line for line in lines if not within.is_function(line)])
+            text, lines, spans = within.outline(first, last)
+            piece.add(text, [line for line in lines if not within.is_function(line)], spans)
         else:
-            piece.add([module.peek(first, last)], [first])
+            piece.add([module.peek(first, last)], [first], [(first, last)])
     made[_number(_NAME, "")] = rest
     made[_number(_ALL, "")] = every
     return {number: piece.made() for number, piece in made.items()}
@@ -238,21 +267,22 @@ class _Within:
         self._functions = sorted(functions)
         self._heads = [first for first, *_ in self._functions]
 
-    def outline(self, first: int, last: int) -> tuple[list[bytes], list[int]]:
-        """What stands there outside of functions, and the names of these; and on which lines."""
+    def outline(self, first: int, last: int) -> tuple[list[bytes], list[int], list[tuple[int, int]]]:
+        """What stands there outside of functions, and the names of these; on which lines; and from where to where that goes."""
         functions = self._functions[bisect_left(self._heads, first) : bisect_right(self._heads, last)]
-        found = [(head, b"def " + address.encode("utf-8", "surrogatepass")) for head, _, address in functions]
+        found = [(head, b"def " + address.encode("utf-8", "surrogatepass"), 0) for head, _, address in functions]
         for line, end in self._segments[bisect_left(self._starts, first) : bisect_right(self._starts, last)]:
             # A compound statement may hold functions.
             held = slice(bisect_left(self._heads, line), bisect_right(self._heads, end)) if line < end else slice(0)
             for head, foot, _ in self._functions[held]:
                 if line < head:
-                    found.append((line, self._module.peek(line, head - 1)))
+                    found.append((line, self._module.peek(line, head - 1), head - 1))
                 line = foot + 1
             if line <= end:
-                found.append((line, self._module.peek(line, end)))
+                found.append((line, self._module.peek(line, end), end))
         found.sort(key=lambda each: each[0])
-        return [text for _, text in found], [line for line, _ in found]
+        spans = [(line, last) for line, _, last in found if last]
+        return [text for _, text, _ in found], [line for line, *_ in found], spans
 
     def is_function(self, line: int) -> bool:
         place = bisect_left(self._heads, line)

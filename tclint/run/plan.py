@@ -6,14 +6,14 @@ of these reached is not entered again from the eager code around the sites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from tclint.interpreter import registries
 from tclint.model.report import Problem
-from tclint.program import FunctionPlace, Module, Touched, dynamo_config, reads
+from tclint.program import FunctionPlace, Module, Read, Touched, dynamo_config, portions, reads
 from tclint.run import leading, taught
 from tclint.run.links import Components, alone, derives_from, links_of
 from tclint.run.memo import Memo
@@ -27,12 +27,15 @@ from tclint.sources.roles import is_test
 from tclint.sources.text import Unparsable, broken, parse
 
 if TYPE_CHECKING:
+    from tclint.interpreter.state import SiteKnowledge
     from tclint.model.settings import Settings
     from tclint.ruleset.rule import Rule
     from tclint.run.knowledge import Lesson
     from tclint.run.reading import Reading
 
 Progress = Callable[[int, int], None]
+_Stood = Mapping[str, tuple[str, bytes, bytes]]
+"""By file: its hash, the pieces that were read of it, and the lines they stood on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +169,13 @@ class Plan:
             self.runner.find_sites(self.eager)
             sites = self.runner.compiled()
         if self.memo.keeps:
-            # By itself: it is full of lines, and an edit that only moves some may ask nobody who has to be taught.
+            # By itself: it is full of lines, and what the sites gave holds, too, where some of them move.
             with self.program.unwatched() as touched:
                 touched |= self.sites_read
-                data = taught.written(self.runner.main.learned, self.program)
-                self.memo.remember(self._taught_key, (), data, reads(touched))
+                written = taught.written(self.runner.main.learned)
+                self.program.names_lines(written.fixed)
+                read = reads(touched)
+                self.memo.remember(self._taught_key, (), (written.data, self._stood(written.moving, read)), read)
         self.runner.teacher = self.runner.main
         return sites
 
@@ -179,11 +184,30 @@ class Plan:
         if self.sites_read is not None or self.runner.teacher is not self.runner.main:
             return
         kept = self.memo.recall(self._taught_key, ())
-        learned = taught.read(kept[0], self.program) if kept is not None else None
+        learned = self._taught(*kept[0]) if kept is not None else None
         if learned is not None:
             self.runner.learn(learned)
         else:
             self._read_sites()
+
+    def _stood(self, paths: Container[str], read: Iterable[Read]) -> _Stood:
+        """Where that stands now which was read of some files."""
+        return {
+            path: (self.memo.hashes.get(path, ""), some.pieces, portions.spans(self.program.by_path[path], some.pieces))
+            for path, some in read
+            if some is not None and path in paths
+        }
+
+    def _taught(self, data: bytes, stood: _Stood) -> SiteKnowledge | None:
+        """What the sites taught in an earlier run, with the lines on which it stands now."""
+        moved: dict[str, dict[int, int]] = {}
+        try:
+            for path, (was, pieces, spans) in stood.items():
+                if self.memo.hashes.get(path) != was:
+                    moved[path] = portions.moved(spans, portions.spans(self.program.by_path[path], pieces))
+        except LookupError:
+            return None
+        return taught.read(data, self.program, moved)
 
     @property
     def _taught_key(self) -> str:

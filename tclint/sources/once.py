@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tclint.sources.tree import Position, nodes, own, position, text
+from tclint.sources.tree import Position, holders, nodes, own, position, text
 
 _CHANGES: Final = (ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign)
 _LONGEST: Final = 60
@@ -55,14 +55,15 @@ def once(root: ast.AST) -> tuple[Once, ...]:
 def _closed(root: ast.AST) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
     """Tests, how they come out, and what is done then: under an `if` that what it does itself closes, or after a `return` that
     it opens (`if not self.ready: …; self.ready = True`, `if key in self.seen: return`)."""
-    outer = _outer(root)
-    for node in nodes(root):
+    outer: frozenset[str] | None = None
+    for node in holders(root):
         for field in ("body", "orelse"):
             found_there = getattr(node, field, None)
             block: list[ast.stmt] = found_there if isinstance(found_there, list) else []
             for index, statement in enumerate(block):
                 if not isinstance(statement, ast.If):
                     continue
+                outer = _outer(root) if outer is None else outer
                 guarded = [(statement.body, True), (statement.orelse, False)]
                 if isinstance(statement.body[-1], ast.Return):
                     guarded.append((block[index + 1 :], False))
@@ -75,11 +76,18 @@ def _closed(root: ast.AST) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
 
 def _outer(root: ast.AST) -> frozenset[str]:
     """The names that a function reads and that outlive its call: those of the file, and of a function around it."""
-    bound = {n.id for n in own(root) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    bound |= {n.arg for n in own(root) if isinstance(n, ast.arg)}
-    bound |= {n.arg for n in ast.walk(getattr(root, "args", ast.Pass())) if isinstance(n, ast.arg)}
-    declared = {name for n in own(root) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    read = {n.id for n in own(root) if isinstance(n, ast.Name)}
+    bound = {n.arg for n in ast.walk(getattr(root, "args", ast.Pass())) if isinstance(n, ast.arg)}
+    declared: set[str] = set()
+    read: set[str] = set()
+    for node in own(root):
+        if isinstance(node, ast.Name):
+            read.add(node.id)
+            if not isinstance(node.ctx, ast.Load):
+                bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
     return frozenset(read - bound | declared)
 
 

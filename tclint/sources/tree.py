@@ -18,7 +18,13 @@ _SCOPES: Final = (*FUNCTIONS, ast.ClassDef)
 _SKIPPED: Final = frozenset(
     "arg attr asname conversion ctx id is_async kind level module op ops simple type_comment type_ignores".split()
 )
+_MIXED: Final = frozenset("keys kw_defaults kwd_attrs names".split())
+"""Lists that may hold something beside nodes: names, and None for what is left out."""
 _CHILDREN: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
+_LISTS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
+_HOLDERS: Final[list[type[ast.AST]]] = [*ast.stmt.__subclasses__(), ast.Module, ast.ExceptHandler, ast.match_case]
+_BLOCKS: Final = {kind: tuple(name for name in kind._fields if name in _LISTS) for kind in _HOLDERS}
+"""The lists of statements that a node holds, or of what holds some."""
 _IN_ORDER: Final[dict[type[ast.AST], str]] = {ast.BoolOp: "values", ast.Compare: "comparators"}
 """Lists of expressions that can be long, stand one after the other and have a place each."""
 _MANY: Final = 16  # statements in a block, from which on looking for a line beats looking at each
@@ -31,6 +37,16 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         stack += _below(node)
+
+
+def holders(root: ast.AST) -> Iterator[ast.AST]:
+    """Of `nodes`, in the same order, those that are statements or hold some: most nodes are parts of expressions."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        for name in _BLOCKS.get(type(node), ()):
+            stack += getattr(node, name)
 
 
 def own(root: ast.AST) -> Iterator[ast.AST]:
@@ -53,7 +69,7 @@ def _below(node: ast.AST) -> list[ast.AST]:
     for name in fields:
         value = getattr(node, name, None)
         if type(value) is list:
-            found += [each for each in value if isinstance(each, ast.AST)]
+            found += value if name not in _MIXED else [each for each in value if isinstance(each, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found

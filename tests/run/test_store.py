@@ -19,7 +19,7 @@ from lintkit import ROOT, Project, tclint_command, within
 
 from tclint.model.errors import ConfigError
 from tclint.model.report import Report
-from tclint.run import cachedir, cachekey, engine, plan, store, workers
+from tclint.run import cachedir, cachekey, engine, plan, store, taught, workers
 from tclint.run.parts import Part
 from tclint.sources import configuration, files
 
@@ -211,6 +211,46 @@ def test_an_edit_that_the_sites_did_not_read_leaves_them_unread(
     project.write({"other.py": OTHER.replace("x > 0", "x > 1")})
     changed = run(project)
     assert ({path for part in interpreted for path in part.paths}, read) == ({"other.py"}, [])
+    assert changed == run(project, cached=False)
+
+
+BATCHES = """
+import torch
+
+def batch():
+    held = torch.ones(2)
+    return held
+"""
+START = """
+import torch
+from batches import batch
+from models import Model
+
+model = torch.compile(Model())
+model(batch())
+"""
+
+
+def test_what_the_sites_taught_holds_where_lines_moved(
+    project: Project, interpreted: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They need not be read again for the edit after one that moves lines."""
+    project.write({**SOURCES, "batches.py": BATCHES, "start.py": START})
+    run(project)
+    read: list[str] = []
+    original = plan.Plan._read_sites
+    monkeypatch.setattr(plan.Plan, "_read_sites", lambda self: read.append("sites") or original(self))
+    moved: list[object] = []
+    written = taught.read
+    monkeypatch.setattr(taught, "read", lambda *args: moved.append(args[2]) or written(*args))
+    interpreted.clear()
+    project.write({"batches.py": BATCHES.replace("def batch", "\n# a word\ndef batch")})
+    run(project)
+    assert (interpreted, read) == ([], [])
+    project.write({"other.py": OTHER.replace("x > 0", "x > 1")})
+    changed = run(project)
+    assert ({path for part in interpreted for path in part.paths}, read) == ({"other.py"}, [])
+    assert moved == [{"batches.py": {1: 1, 3: 5, 4: 6, 5: 7}}]
     assert changed == run(project, cached=False)
 
 

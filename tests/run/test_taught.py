@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.state import SiteKnowledge
 from tclint.model.settings import Settings
-from tclint.program import Program
+from tclint.program import Program, Read, portions, reads
 from tclint.ruleset.loading import load_rules
 from tclint.run import knowledge, taught
 from tclint.run.parts import PartRunner
@@ -74,16 +76,83 @@ def test_what_is_read_is_what_was_written(folder: str) -> None:
     learned = runner.main.learned
     assert learned.sites
     program = built_again(runner)
-    again = taught.read(taught.written(learned, runner.program), program)
+    again = taught.read(taught.written(learned).data, program)
     assert again is not None
     assert program.touched == set(), "reading it asks for no file"
     assert told(program, again, runner) == told(runner.program, learned, runner)
 
 
+CALLER = b"""import torch
+from steps import Net, train
+model = torch.compile(Net(4))
+train(model)
+"""
+STEPS = b"""import torch
+from contextlib import nullcontext
+
+class Net(torch.nn.Module):
+    kind = "net"
+
+    def __init__(self, width):
+        super().__init__()
+        self.layer = torch.nn.Linear(width, width)
+        self.calls = 0
+
+    def forward(self, x):
+        return self.layer(x)
+
+def train(model):
+    wider = Net(8)
+    wider.layer.requires_grad_(False)
+    scale = lambda x: x * 2
+    for size in (2, 3):
+        model.calls += 1
+        with torch.no_grad():
+            model(scale(torch.ones(size)))
+"""
+
+
+def dump(learned: SiteKnowledge) -> dict[str, str]:
+    return {each.name: knowledge._text(getattr(learned, each.name), []) for each in fields(learned)}
+
+
+def test_what_stands_on_other_lines_now_is_taught_there() -> None:
+    def learn(steps: bytes) -> tuple[PartRunner, list[Read]]:
+        program = Program.build([("main.py", "/p/main.py", CALLER, True), ("steps.py", "/p/steps.py", steps, True)])
+        runner = PartRunner(program, Settings(), load_rules(()), ())
+        with program.watched() as touched:
+            runner.find_sites([program.by_path["main.py"]])
+        return runner, reads(touched)
+
+    then, read = learn(STEPS)
+    edited = STEPS.replace(b"def train", b"\n# below\ndef train").replace(b"    def forw", b"\n    def forw")
+    edited = edited.replace(b"    def __init__", b"    # wide\n    def __init__") + b"LATER = 1\n"
+    now, _ = learn(edited)
+    written = taught.written(then.main.learned)
+    assert written.moving == {"main.py", "steps.py"}
+    assert written.fixed == {"main.py"}, "a site goes by its line"
+    pieces = next(some.pieces for path, some in read if path == "steps.py" and some is not None)
+    old, new = (portions.spans(runner.program.by_path["steps.py"], pieces) for runner in (then, now))
+    moved = {"steps.py": portions.moved(old, new)}
+    again = taught.read(written.data, now.program, moved)
+    assert again is not None
+    assert dump(again) == dump(now.main.learned)
+    assert dump(again) != dump(then.main.learned), "some of it moved"
+    for known in ({1: 1}, {}):
+        assert taught.read(written.data, now.program, {"steps.py": known}) is None, "nobody knows where the rest went"
+    with pytest.raises(LookupError):
+        portions.moved(old, new[:-16])
+
+
+def test_a_node_without_a_file_is_not_written() -> None:
+    bare = SiteKnowledge(frozen={("a", ast.parse("f(x)", mode="eval").body)})
+    assert taught.written(bare) == taught.Written()
+
+
 def test_there_is_one_unknown() -> None:
     runner = runner_of({"m.py": LOCAL})
     learned = SiteKnowledge(set_globals={("m.py", "a"): UNKNOWN, ("m.py", "b"): Const(3)})
-    again = taught.read(taught.written(learned, runner.program), runner.program)
+    again = taught.read(taught.written(learned).data, runner.program)
     assert again is not None
     assert again.set_globals["m.py", "a"] is UNKNOWN
     assert again.set_globals["m.py", "b"].key == Const(3).key
@@ -100,12 +169,12 @@ def test_what_is_no_knowledge_is_not_read(data: bytes) -> None:
 
 def test_what_belongs_to_no_place_is_not_written() -> None:
     foreign = SiteKnowledge(set_globals={("m.py", "a"): (x for x in "")})  # type: ignore[dict-item]
-    assert taught.written(foreign, Program.build([])) == b""
+    assert taught.written(foreign) == taught.Written()
 
 
 def test_a_program_in_which_a_class_is_gone_is_not_taught() -> None:
     runner = runner_of({"m.py": LOCAL})
-    data = taught.written(runner.main.learned, runner.program)
+    data = taught.written(runner.main.learned).data
     assert data
     assert taught.read(data, Program.build([("m.py", "/p/m.py", b"x = 1", True)])) is None
 
@@ -118,7 +187,7 @@ def test_files_are_parsed_when_more_is_asked_than_whose_they_are() -> None:
     }
     runner = runner_of(sources)
     program = built_again(runner)
-    again = taught.read(taught.written(runner.main.learned, runner.program), program)
+    again = taught.read(taught.written(runner.main.learned).data, program)
     assert again is not None
     module = next(m for m in program.modules if m.path == "b.py")
     assert not module.indexed

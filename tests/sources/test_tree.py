@@ -62,3 +62,33 @@ def test_nodes_are_those_of_walk_without_operators_and_contexts() -> None:
     root = ast.parse((ROOT / "tests" / "lintkit.py").read_text(encoding="utf-8"))
     skipped = (ast.operator, ast.expr_context, ast.cmpop, ast.unaryop, ast.boolop)
     assert {id(n) for n in tree.nodes(root)} == {id(n) for n in ast.walk(root) if not isinstance(n, skipped)}
+
+
+BLOCKS = """
+def f(a, *, b=1, c):
+    global g, h
+    try:
+        with a as x:
+            for i in {**x, "k": lambda: 1}:
+                while i: break
+                else: pass
+    except ValueError:
+        class D:
+            async def m(self): await self
+    else:
+        match a:
+            case D(p, k=q) if q: r = 1
+            case {"z": w, **rest}: pass
+    finally:
+        if a: b
+        elif c: import d as e, j
+"""
+
+
+@pytest.mark.parametrize("source", [BLOCKS, (ROOT / "tests" / "lintkit.py").read_text(encoding="utf-8")])
+def test_holders_are_the_statements_among_the_nodes(source: str) -> None:
+    root = ast.parse(source)
+    kinds = (ast.mod, ast.stmt, ast.excepthandler, ast.match_case)
+    every = list(tree.nodes(root))
+    assert all(isinstance(node, ast.AST) for node in every), "names in lists are no nodes"
+    assert list(map(id, tree.holders(root))) == [id(node) for node in every if isinstance(node, kinds)]
