@@ -57,7 +57,7 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
             where = judge._innermost(text.partition("from user code:")[2] or text, folder)
             found.append([f"GB{id_[1]}" if id_ else type(error).__name__, where[1] if where else 0])
     torch._dynamo.config.load_config(settings)
-    return [[each.gb, each.line] for each in verdict.breaks] + found
+    return [[id_, each.line] for each in verdict.breaks for id_ in (each.gb, *each.further)] + found
 
 
 def ask(wanted: dict[str, str]) -> dict[str, list[list[Any]]]:
