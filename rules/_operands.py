@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from tclint.events import Call
+from tclint.rules._protocols import registered
 from tclint.torch_facts import facts
 from tclint.torch_facts.operators import OPERATORS, Operator, Place
 from tclint.values import ClassValue, Const, Dict, FunctionValue, Instance, Partial, Seq, Tensor, Value
@@ -47,7 +48,7 @@ def _wrong(event: Call, operator: Operator) -> Wrong | None:
         wrong = _misplaced(place, value, len(event.args)) if value is not None else None
         if wrong is not None:
             return f"`{place.name}` {wrong[0]}", wrong[1]
-    if operator.rest == "values" and any(_is_foreign(each) for each in event.args[len(names) :]):
+    if operator.rest == "values" and any(_is_foreign(event, each) for each in event.args[len(names) :]):
         return "an object is among what every turn gets, and only tensors and numbers can be", "rest"
     functions = [each for each in given.values() if isinstance(each, FunctionValue)]
     return next((wrong for each in functions if (wrong := _returned_wrong(event, operator, each))), None)
@@ -88,9 +89,11 @@ def _has_no_row(value: Tensor) -> bool:
     return value.ndim == 0 or (isinstance(value.shape, tuple) and bool(value.shape) and value.shape[0] == 0)
 
 
-def _is_foreign(value: Value) -> bool:
+def _is_foreign(event: Call, value: Value) -> bool:
     """Whether it is an object of a class of the program's own that stands below nothing: torch takes no such thing apart."""
-    return isinstance(value, Instance) and not value.cls.node.bases and not value.cls.node.decorator_list
+    if not isinstance(value, Instance) or value.cls.node.bases or value.cls.node.decorator_list:
+        return False
+    return value.cls.name not in event.ask.of_file(registered)
 
 
 def _returned_wrong(event: Call, operator: Operator, value: FunctionValue) -> Wrong | None:

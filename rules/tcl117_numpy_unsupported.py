@@ -10,13 +10,16 @@ from tclint.events import Attribute, Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, External, Tensor
+from tclint.values import ARRAY, External, Tensor, Value
 
 _TWIN: Final = "wrong where the array has a dtype that torch does not have"
 
+_LIMITS: Final = "limits of an array"
+_ASKED: Final = {"finfo": _LIMITS, "iinfo": _LIMITS, "dtype": "dtype of an array by numpy.dtype"}
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
@@ -61,6 +64,7 @@ class NumpyUnsupported(Rule):
         "GB0293",
         "GB0105",
         "GB0231",
+        "GB0300",
     )
     by_facts = True
     calls = ("numpy.*", "ndarray.*", "torch.*", "Tensor.*")
@@ -91,6 +95,10 @@ class NumpyUnsupported(Rule):
             and event.args[0].name == "numpy.dtype()"
         ):
             yield self._finding(event, "`np.finfo` of an array's dtype")
+            return
+        if (asked := _ASKED.get(head)) and event.args and _is_array(event.args[0]):
+            if _language.told(asked, self.release):
+                yield self._finding(event, f"`np.{head}` of an array")
             return
         verdict = self.verdict(event)
         if verdict is None:
@@ -199,3 +207,7 @@ def _limits(event: Event, node: ast.Call) -> Fix | None:
         return None
     text = f"{torch[0]}.{func.attr}({torch[0]}.from_numpy({dtype.value.id}).dtype)"
     return Fix(f"use torch.{func.attr}", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), _TWIN)
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(value.flags & ARRAY)
