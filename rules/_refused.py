@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import ast
+import collections
 
 from tclint.events import Call
 from tclint.torch_facts import features, signatures
 from tclint.torch_facts.sizes import ELEMENTWISE
-from tclint.values import Dict, External, FunctionValue, Method, Object, Seq, Tensor, Value
+from tclint.values import (
+    Const,
+    Dict,
+    External,
+    FunctionValue,
+    Method,
+    Object,
+    Seq,
+    Tensor,
+    Value,
+)
 
 
 def of_call(event: Call) -> str | None:
     """The feature of the language that a call of this kind is."""
     if event.name in signatures.TAKES:
         return f"{event.name}() of arguments that it does not take" if _is_refused(event) else None
+    if event.name == "typing.cast":
+        return f"{event.name}() by name" if event.keywords else None
     value = event.args[0] if event.args else None
     if value is None:
         return None
@@ -30,6 +43,8 @@ def of_call(event: Call) -> str | None:
         return "issubclass() of what is no class" if isinstance(value, unknown) or listed else None
     if event.name == "builtins.isinstance" and isinstance(value, Method) and isinstance(value.receiver, Object):
         return f"isinstance() of {value.name} of an {value.receiver.name.removeprefix('torch.')}"
+    if event.name == "builtins.hasattr" and isinstance(value, Dict) and "." in value.kind and len(event.args) == 2:
+        return f"hasattr() of a {value.kind}" if _lacks(value.kind, event.args[1]) else None
     if event.name == "builtins.round" and len(event.args) == 1:
         return "round() of a tensor" if isinstance(value, Tensor) else None
     return None
@@ -54,6 +69,12 @@ def _is_refused(event: Call) -> bool:
     if None in by_name:
         return False
     return len(node.args) + len(by_name) > len(names) or any(each not in names for each in by_name)
+
+
+def _lacks(kind: str, name: Value) -> bool:
+    """Whether the class of a dict of Python's own has no such attribute."""
+    found = getattr(collections, kind.removeprefix("collections."), None)
+    return isinstance(name, Const) and isinstance(name.value, str) and not hasattr(found, name.value)
 
 
 def _has_no_hash(value: Value) -> bool:

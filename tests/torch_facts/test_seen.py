@@ -52,7 +52,9 @@ def test_every_line_that_torch_names_is_told_and_no_look_alike(tmp_path: Path) -
 
 
 def test_every_program_has_an_answer_and_every_id_is_of_the_registry() -> None:
-    assert {name for name in PROGRAMS if " " not in name.partition(" torch ")[0]} == {_name(id_) for id_ in STORED["seen"]}
+    assert {name for name in PROGRAMS if " " not in name.partition(" torch ")[0]} == {
+        _name(id_) for id_ in STORED["seen"]
+    }
     tried = {name.split()[0] for name in PROGRAMS if " tried" in name}
     assert tried == {id_ for reason in TRIED for id_ in STORED["reasons"][reason]}
     reasons = [id_ for ids in STORED["reasons"].values() for id_ in ids]
