@@ -226,7 +226,12 @@ def _made(function: Function) -> Mapping[str, ast.expr]:
 
 def _classes(function: Function) -> frozenset[str]:
     """The classes that a function makes in its own body."""
-    return frozenset(each.name for each in function.node.body if isinstance(each, ast.ClassDef))
+    body = function.node.body
+    return (
+        frozenset(each.name for each in body if isinstance(each, ast.ClassDef))
+        if isinstance(body, list)
+        else frozenset()
+    )
 
 
 def _entered(function: Function) -> Mapping[str, ast.expr]:

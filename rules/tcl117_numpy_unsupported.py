@@ -18,8 +18,6 @@ from tclint.values import ARRAY, External, Tensor, Value
 
 _TWIN: Final = "wrong where the array has a dtype that torch does not have"
 
-_LIMITS: Final = "limits of an array"
-_ASKED: Final = {"finfo": _LIMITS, "iinfo": _LIMITS, "dtype": "dtype of an array by numpy.dtype"}
 # Values or shapes are read: TCL103 and TCL105 say it.
 _DATA: Final = ("GB0036", "GB0033", "GB0124", "GB0109")
 
@@ -96,9 +94,8 @@ class NumpyUnsupported(Rule):
         ):
             yield self._finding(event, "`np.finfo` of an array's dtype")
             return
-        if (asked := _ASKED.get(head)) and event.args and _is_array(event.args[0]):
-            if _language.told(asked, self.release):
-                yield self._finding(event, f"`np.{head}` of an array")
+        if event.args and _is_array(event.args[0]) and _language.told(f"{name}() of an array", self.release):
+            yield self._finding(event, f"`np.{head}` of an array")
             return
         verdict = self.verdict(event)
         if verdict is None:

@@ -90,6 +90,12 @@ def fails(frame: Frame, node: ast.AST, feature: str) -> None:
         leaves(frame, node)
 
 
+def fails_to_unpack(frame: Frame, node: ast.AST, value: Value, feature: str) -> None:
+    """A number behind a star, or before one: there is nothing in it to go through."""
+    if frame.region is not None and isinstance(value, Const) and isinstance(value.value, (int, float)):
+        fails(frame, node, feature)
+
+
 def leaves(frame: Frame, node: ast.AST) -> None:
     """An exception that surely leaves the compiled function here: told where the calls in sight wait for it, with a `try`."""
     evidence = frame.region.evidence if frame.region is not None else None

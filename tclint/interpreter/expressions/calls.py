@@ -118,6 +118,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
             value = evaluate(frame, argument.value)
             gathered(frame, argument, value)
             frame.interp.emitter.walk(frame, argument, "* in a call of", value, argument.value)
+            exceptions.fails_to_unpack(frame, node, value, "* in a call of a number")
             if isinstance(value, Seq) and value.items is not None:
                 args.extend(value.items)
             else:
