@@ -88,8 +88,6 @@ class Break:
     line: int
     gb: str
     kind: str
-    further: tuple[str, ...] = field(default=(), compare=False)
-    """What happened while Dynamo handled it: a break in a loop, or under a context manager that cannot be left."""
 
 
 @dataclass
@@ -134,10 +132,9 @@ def _parse_break(text: str, root: Path) -> Break | None:
         if at is None or not Path(at["file"]).is_relative_to(root):
             return None
         where = str(Path(at["file"]).relative_to(root)), int(at["line"])
-    gb, *further = dict.fromkeys(f"GB{number}" for number in re.findall(r"/gb(\d{4})\.html", text)) or [""]
+    gb = re.search(r"/gb(\d{4})\.html", text)
     kind = re.search(r"^(?:Graph Break Reason: )?(?P<kind>\S.*)\n  Explanation:", head, re.M)
-    said = kind["kind"].removeprefix("Graph Break Reason: ") if kind else ""
-    return Break(*where, gb, said, tuple(further))
+    return Break(*where, f"GB{gb[1]}" if gb else "", kind["kind"].removeprefix("Graph Break Reason: ") if kind else "")
 
 
 class _Trace(logging.Handler):

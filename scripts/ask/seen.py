@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -53,9 +54,23 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
     path.write_text(source, encoding="utf-8")
     verdict = judge.Verdict()
     found: list[list[Any]] = []
+
+    class Further(logging.Handler):
+        """What happened while Dynamo handled a break: it stands behind it in the same message."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if (getattr(record, "metadata", {}).get("artifact") or {}).get("name") == "dynamo_graph_break_reason":
+                payload = getattr(record, "payload", "")
+                text = str(payload() if callable(payload) else payload)
+                at = judge._parse_break(text, folder)
+                _, *further = dict.fromkeys(re.findall(r"/gb(\d{4})\.html", text)) or [""]
+                found.extend([f"GB{number}", at.line] for number in further if at is not None)
+
+    trace, ear = logging.getLogger("torch.__trace"), Further()
     settings = torch._dynamo.config.get_config_copy()  # a program may switch one, and others come behind it
     with judge._quiet(), judge._alone(folder), judge._listening(folder, verdict):
         torch._dynamo.reset()
+        trace.addHandler(ear)
         module = judge._load(path)
         try:
             torch.compile(module.Model(), backend="eager")(torch.ones(4, 8))
@@ -64,8 +79,9 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
             id_ = re.search(r"/gb(\d{4})\.html", text)
             where = judge._innermost(text.partition("from user code:")[2] or text, folder)
             found.append([f"GB{id_[1]}" if id_ else type(error).__name__, where[1] if where else 0])
+    trace.removeHandler(ear)
     torch._dynamo.config.load_config(settings)
-    return [[id_, each.line] for each in verdict.breaks for id_ in (each.gb, *each.further)] + found
+    return [[each.gb, each.line] for each in verdict.breaks] + found
 
 
 def ask(wanted: dict[str, str]) -> dict[str, list[list[Any]]]:
