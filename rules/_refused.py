@@ -6,7 +6,7 @@ import ast
 import collections
 
 from tclint.events import Call
-from tclint.torch_facts import features, signatures
+from tclint.torch_facts import accepted, features
 from tclint.torch_facts.sizes import ELEMENTWISE
 from tclint.values import (
     Const,
@@ -23,7 +23,7 @@ from tclint.values import (
 
 def of_call(event: Call) -> str | None:
     """The feature of the language that a call of this kind is."""
-    if event.name in signatures.TAKES:
+    if event.name in accepted.TAKES:
         return f"{event.name}() of arguments that it does not take" if _is_refused(event) else None
     if event.name == "typing.cast":
         return f"{event.name}() by name" if event.keywords else None
@@ -64,7 +64,7 @@ def _is_refused(event: Call) -> bool:
     node = event.node
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
         return False
-    names = signatures.TAKES[event.name]
+    names = accepted.TAKES[event.name]
     by_name = [each.arg for each in node.keywords]
     if None in by_name:
         return False
@@ -84,4 +84,4 @@ def _has_no_hash(value: Value) -> bool:
 
 def _is_function(value: Value) -> bool:
     """Whether this is surely a function: one of the program, or one of torch by its name."""
-    return isinstance(value, FunctionValue) or isinstance(value, External) and signatures.is_function(value.name)
+    return isinstance(value, FunctionValue) or isinstance(value, External) and accepted.is_function(value.name)
