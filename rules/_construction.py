@@ -20,6 +20,8 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
     cls = event.function.cls
     if event.ask.method(cls, "__new__") is not None:
         yield "__new__"
+    if "try" in event.blocks and _is_abstract(event, event.function):
+        yield "object of an abstract class"
     base = event.ask.external_base(cls)
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
@@ -34,6 +36,21 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
     ):
         yield "__call__ of a metaclass that writes to what it makes"
+
+
+def _is_abstract(event: Event, value: ClassValue) -> bool:
+    """Whether a method is left for classes below to write; a class that can be made all the same has no `ABC` above it."""
+    mro = event.ask.mro(value.cls)
+    if not any(_ends(each, "ABC") for one in mro for each in one.node.bases) and not any(
+        _ends(keyword.value, "ABCMeta") for one in mro for keyword in one.node.keywords
+    ):
+        return False
+    methods = (event.ask.method(value.cls, name) for name in {name for one in mro for name in one.methods})
+    return any(_ends(each, "abstractmethod") for method in methods if method is not None for each in method.decorators)
+
+
+def _ends(node: ast.expr, name: str) -> bool:
+    return name == (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", ""))
 
 
 def _is_written(node: ast.Attribute, function: Function) -> bool:

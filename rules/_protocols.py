@@ -35,6 +35,7 @@ from tclint.values import (
 )
 
 _NONSTRICT: Final = "torch._dynamo.nonstrict_trace"
+_CLASSES: Final = "enable_trace_load_build_class"
 _CONSTANT: Final = "torch._dynamo.assume_constant_result"
 
 
@@ -188,6 +189,12 @@ def of_return(event: Return) -> Iterator[str]:
         if isinstance(node, ast.Name):
             function = entered.get(node.id) or made_here.get(node.id)
         made = event.ask.evaluate(function) if function is not None else None
+        if (
+            isinstance(function, ast.Name)
+            and event.configured(_CLASSES)
+            and function.id in event.ask.of_function(_classes)
+        ):
+            yield "object of a class of the function that leaves"
         if isinstance(made, External):
             yield f"return of a {made.name}"
         elif isinstance(made, Method) and isinstance(made.receiver, Object):
@@ -215,6 +222,16 @@ def _made(function: Function) -> Mapping[str, ast.expr]:
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
         if isinstance(each.targets[0], ast.Name) and stores.count(each.targets[0].id) == 1
     }
+
+
+def _classes(function: Function) -> frozenset[str]:
+    """The classes that a function makes in its own body."""
+    body = function.node.body
+    return (
+        frozenset(each.name for each in body if isinstance(each, ast.ClassDef))
+        if isinstance(body, list)
+        else frozenset()
+    )
 
 
 def _entered(function: Function) -> Mapping[str, ast.expr]:
@@ -250,18 +267,18 @@ def _is_plain_object(event: ProgramCall, value: Value) -> bool:
 
 
 def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:
-    registered = event.ask.of_file(_registered)
+    trees = event.ask.of_file(registered)
     given = event.node.args if isinstance(event.node, ast.Call) else ()
     for value, node in zip(event.args, given, strict=False):
         if isinstance(value, Instance) and not event.ask.is_nn_module(value.cls):
-            way = registered.get(value.cls.name)
+            way = trees.get(value.cls.name)
             if way is None:
                 yield f"function under {_NONSTRICT} with an object"
             elif way == "register_constant" and isinstance(node, ast.Call):
                 yield f"function under {_NONSTRICT} with a constant that is made here"
     for each in ast.walk(function.node):
         made = each.value.func if isinstance(each, ast.Return) and isinstance(each.value, ast.Call) else None
-        if isinstance(made, ast.Name) and made.id not in registered:
+        if isinstance(made, ast.Name) and made.id not in trees:
             if isinstance(event.ask.module_value(made.id, function.module), ClassValue):
                 yield f"function under {_NONSTRICT} that returns an object"
                 return
@@ -281,7 +298,7 @@ def _holds_tensor(value: Value, deep: int = 3) -> bool:
     return tensor_of(value) is not None
 
 
-def _registered(module: Module) -> Mapping[str, str]:
+def registered(module: Module) -> Mapping[str, str]:
     """Which classes of a file are told to torch as trees or constants, and how."""
     if b"register_" not in module.data:
         return {}

@@ -54,7 +54,7 @@ class DynamicShapeOp(Rule):
 
     code, name = "TCL105", "dynamic-shape-op"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
-    graph_breaks = ("GB0036", "GB0246")
+    graph_breaks = ("GB0036", "GB0246", "GB0037")
     calls = (*_NAMES, "torch.nn.CTCLoss.forward", "torch.nested.masked_select")
     owns = tuple(name for name in _NAMES if name.startswith(("Tensor.", "torch.linalg.", "torch.nn.functional.")))
     by_facts = True
@@ -117,8 +117,8 @@ class DynamicShapeOp(Rule):
 
 
 def _is_bound_to_break(event: Call) -> bool:
-    """Whether the op breaks whatever is switched on."""
-    return event.name in facts.named("has no shape to trace with")
+    """Whether the op breaks whatever is switched on; one that fills a given tensor has no shape to trace with."""
+    return "out" in event.keywords or event.name in facts.named("has no shape to trace with")
 
 
 def _counted(event: Call) -> Fix | None:

@@ -10,10 +10,11 @@ from tclint.events import Attribute, Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.rules import _language
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, External, Tensor
+from tclint.values import ARRAY, External, Tensor, Value
 
 _TWIN: Final = "wrong where the array has a dtype that torch does not have"
 
@@ -61,6 +62,7 @@ class NumpyUnsupported(Rule):
         "GB0293",
         "GB0105",
         "GB0231",
+        "GB0300",
     )
     by_facts = True
     calls = ("numpy.*", "ndarray.*", "torch.*", "Tensor.*")
@@ -91,6 +93,9 @@ class NumpyUnsupported(Rule):
             and event.args[0].name == "numpy.dtype()"
         ):
             yield self._finding(event, "`np.finfo` of an array's dtype")
+            return
+        if event.args and _is_array(event.args[0]) and _language.told(f"{name}() of an array", self.release):
+            yield self._finding(event, f"`np.{head}` of an array")
             return
         verdict = self.verdict(event)
         if verdict is None:
@@ -199,3 +204,7 @@ def _limits(event: Event, node: ast.Call) -> Fix | None:
         return None
     text = f"{torch[0]}.{func.attr}({torch[0]}.from_numpy({dtype.value.id}).dtype)"
     return Fix(f"use torch.{func.attr}", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), _TWIN)
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(value.flags & ARRAY)

@@ -10,12 +10,13 @@ from typing import Final
 from tclint.events import Attribute, Branch, Call, Event, Operation, Return, Store
 from tclint.fixes.recipes import functional_form, plain_while_compiling, skip_while_compiling
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
-from tclint.rules import _language
+from tclint.rules import _language, _refused
 from tclint.rules._protocols import is_held_by_module
 from tclint.rules._storage import fresh_memory, other_half, there_and_back
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
+from tclint.torch_facts.sizes import ELEMENTWISE
 from tclint.values import INPUT, PARAMETER, RAW, SPARSE, ClassValue, External, Scalar, Tensor, Value, tensor_of
 
 # Up to some release the graph ends where the id is asked for; from then on where something is done with it.
@@ -26,6 +27,13 @@ _IDS: Final = {
     "order of ids": "GB9316",
     "comparison of an id": "GB9316",
 }
+_ANY: Final = tuple(facts.named("is of sparse tensors, and breaks on any"))
+_REFUSED: Final = {
+    "method of a tensor that is given a function": "GB7489",
+    f"{_ANY[0]} of any tensor": "GB0129",
+    f"{_ANY[1]} of any tensor": "GB0130",
+}
+_ELEMENTS: Final = tuple(f"Tensor.{name}{end}" for name in sorted(ELEMENTWISE) for end in ("", "_"))
 _NAMES: Final = tuple(name for name in asked.breaking_somewhere() if name.startswith("Tensor."))
 # A shape follows values: TCL105 says it. A pointer is nothing until it is compared.
 _SHAPE: Final = "GB0036"
@@ -76,6 +84,9 @@ class UnsupportedTensorMethod(Rule):
         "GB0247",
         "GB4501",
         "GB9316",
+        "GB0129",
+        "GB0130",
+        "GB7489",
     )
     general = True
     owns = (*facts.named("shares memory with another library"), "torch.cov", "torch.corrcoef")
@@ -83,6 +94,8 @@ class UnsupportedTensorMethod(Rule):
     calls = (
         *_NAMES,
         *owns,
+        *_ELEMENTS,
+        *_ANY,
         "builtins.id",
     )
 
@@ -95,6 +108,11 @@ class UnsupportedTensorMethod(Rule):
         if event.name == "builtins.id":
             if _is_id(event.result):
                 yield from self._told(event, _ID)
+            return
+        if (refused := _refused.of_tensor(event)) is not None:
+            yield from self._told(event, refused, self.ids(_REFUSED.get(refused, "")))
+            return
+        if event.name in _ELEMENTS and event.name not in _NAMES:
             return
         tensor = tensor_of(event.receiver) if event.receiver is not None else None
         method = event.method
@@ -167,7 +185,8 @@ class UnsupportedTensorMethod(Rule):
                 f"{words}; Dynamo does not know it and breaks the graph{whole_frame(event)}",
                 confidence=Confidence.HIGH,
                 graph_breaks=ids or self.ids(""),
-                help="compare the tensors with `is`, or do it outside the region",
+                help=_language.advice(name, self.release)
+                or "compare the tensors with `is`, or do it outside the region",
             )
 
     def on_store(self, event: Store) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ from tclint.rules import (
     _language,
     _operators,
     _protocols,
+    _refused,
     _uses,
 )
 from tclint.rules._bound import method_of_made
@@ -112,7 +113,7 @@ class UnsupportedPython(Rule):
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
         "attribute": (Object,),
-        "return": (Object, Seq, Tensor, type(UNKNOWN)),
+        "return": (Object, Seq, Tensor, Instance, type(UNKNOWN)),
     }
     graph_breaks = (
         "GB8977",
@@ -251,9 +252,8 @@ class UnsupportedPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         known = _language.of_call(event) or _language.of_exception(event)
-        for feature in dict.fromkeys(
-            (known, _hooks.of_call(event) or _protocols.of_call(event), _answered_in_c.of_call(event))
-        ):
+        met = _hooks.of_call(event) or _protocols.of_call(event) or _refused.of_call(event)
+        for feature in dict.fromkeys((known, met, _answered_in_c.of_call(event))):
             yield from self._of_language(event, feature)
         if event.args and _opaque(event.args[0]) and _language.walks(event):
             yield self._finding(event, "a C object is gone through")

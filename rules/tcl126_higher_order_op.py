@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.rules import _operands
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts, traits
+from tclint.torch_facts.operators import OPERATORS
 from tclint.values import Const, FunctionValue, Tensor, Value
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -38,24 +40,37 @@ class HigherOrderOp(Rule):
     code, name = "TCL126", "higher-order-op"
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     torch = ">=2.8"
-    graph_breaks = ("GB0040", "GB0041", "GB0302", "GB0311", "GB0313", "GB0314", "GB0339")
-    calls = (*facts.named("chooses between functions"), *facts.named("repeats a function"))
+    graph_breaks = (
+        *("GB0040", "GB0041", "GB0301", "GB0302", "GB0303", "GB0304", "GB0309", "GB0310", "GB0311", "GB0313", "GB0314"),
+        *("GB0315", "GB0316", "GB0317", "GB0318", "GB0319", "GB0320", "GB0321", "GB0322", "GB0323", "GB0324", "GB0325"),
+        *("GB0326", "GB0339", "GB0340", "GB0341", "GB0342", "GB0343", "GB0350", "GB0351"),
+    )
+    calls = (*facts.named("chooses between functions"), *facts.named("repeats a function"), *OPERATORS)
 
     def on_call(self, event: Call) -> Iterator[Finding]:
-        chooses = event.name in facts.named("chooses between functions")
-        first = 1 if chooses else 0
-        functions = event.args[first : first + 2]
-        if len(functions) != 2:
-            return
-        operands = event.args[first + 2] if len(event.args) > first + 2 else None
-        what = _wrong(functions, operands, chooses)
+        what, ids = self._wrong(event), None
+        told = _operands.refused(event, self.release) if what is None and event.name in OPERATORS else None
+        if told is not None:
+            what, ids = told
         if what is not None:
             yield self.finding(
                 event,
                 f"{what}; `{event.method}` cannot be captured and raises",
                 confidence=Confidence.HIGH,
+                graph_breaks=ids,
                 help="clone what is returned as it came, write out of place, give the operands as a tuple",
             )
+
+    def _wrong(self, event: Call) -> str | None:
+        chooses = event.name in facts.named("chooses between functions")
+        if not chooses and event.name not in facts.named("repeats a function"):
+            return None
+        first = 1 if chooses else 0
+        functions = event.args[first : first + 2]
+        if len(functions) != 2:
+            return None
+        operands = event.args[first + 2] if len(event.args) > first + 2 else None
+        return _wrong(functions, operands, chooses)
 
 
 def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) -> str | None:

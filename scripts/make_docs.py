@@ -316,7 +316,7 @@ def table() -> tuple[list[str], Counter[str]]:
             covered.setdefault(gb, []).append(f"[{rule.code}](rules/{rule.code}.md) {rule.name}")
     told = json.loads(SEEN.read_text(encoding="utf-8"))
     names = {rule.code: rule.name for rule in load_rules()}
-    for gb, (_, code) in told["seen"].items():  # by a mechanism: the program shows it
+    for gb, (_, code, *_) in told["seen"].items():  # by a mechanism: the program shows it
         covered.setdefault(gb, [f"[{code}](rules/{code}.md) {names[code]}"])
     reasons = {gb: why for why, ids in told["reasons"].items() for gb in ids}
     counts: Counter[str] = Counter()

@@ -106,9 +106,11 @@ def _child(group: list[Program], folder: Path) -> str:
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
+        settings = torch._dynamo.config.get_config_copy()  # a program may switch one, and others come behind it
         for place, program in enumerate(group):
             try:
                 torch._dynamo.reset()
+                torch._dynamo.config.load_config(settings)
                 code = b"b" if breaks(program, folder / f"program_{place}.py") else b"t"
             except BaseException:
                 code = b"f"

@@ -5,6 +5,7 @@
 
 `seen.txt` has the programs: `### GB0006`, then a file with a `Model`; `### GB0006 look-alike` is the one that is traced.
 `### GB0004 tried` is one that was written to get there and does not: a torch that reports it after all is told.
+`### GB4197 torch 2.15` is one that another release reports: it is asked where that release is the interpreter's.
 `seen.json` has for each id the line that torch names, and for ids that no program is written for, the reason.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -21,6 +23,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PROGRAMS, ANSWERS = HERE / "seen.txt", HERE / "seen.json"
 GROUP = 10
+HOME = "2.13"
+"""The release that is asked about programs that name none."""
 
 
 def programs(text: str) -> dict[str, str]:
@@ -30,6 +34,11 @@ def programs(text: str) -> dict[str, str]:
         head, _, source = part.partition("\n")
         found[head.strip()] = source.strip() + "\n"
     return found
+
+
+def release(name: str) -> str:
+    """The release that a program is for."""
+    return name.rpartition(" torch ")[2] if " torch " in name else HOME
 
 
 def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
@@ -45,9 +54,23 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
     path.write_text(source, encoding="utf-8")
     verdict = judge.Verdict()
     found: list[list[Any]] = []
+
+    class Further(logging.Handler):
+        """What happened while Dynamo handled a break: it stands behind it in the same message."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if (getattr(record, "metadata", {}).get("artifact") or {}).get("name") == "dynamo_graph_break_reason":
+                payload = getattr(record, "payload", "")
+                text = str(payload() if callable(payload) else payload)
+                at = judge._parse_break(text, folder)
+                _, *further = dict.fromkeys(re.findall(r"/gb(\d{4})\.html", text)) or [""]
+                found.extend([f"GB{number}", at.line] for number in further if at is not None)
+
+    trace, ear = logging.getLogger("torch.__trace"), Further()
     settings = torch._dynamo.config.get_config_copy()  # a program may switch one, and others come behind it
     with judge._quiet(), judge._alone(folder), judge._listening(folder, verdict):
         torch._dynamo.reset()
+        trace.addHandler(ear)
         module = judge._load(path)
         try:
             torch.compile(module.Model(), backend="eager")(torch.ones(4, 8))
@@ -56,6 +79,7 @@ def heard(name: str, source: str, folder: Path) -> list[list[Any]]:
             id_ = re.search(r"/gb(\d{4})\.html", text)
             where = judge._innermost(text.partition("from user code:")[2] or text, folder)
             found.append([f"GB{id_[1]}" if id_ else type(error).__name__, where[1] if where else 0])
+    trace.removeHandler(ear)
     torch._dynamo.config.load_config(settings)
     return [[each.gb, each.line] for each in verdict.breaks] + found
 
@@ -96,10 +120,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     stored = json.loads(ANSWERS.read_text(encoding="utf-8"))
-    told = ask(programs(PROGRAMS.read_text(encoding="utf-8")))
+    import torch
+
+    here = ".".join(torch.__version__.split(".")[:2])
+    written_for = programs(PROGRAMS.read_text(encoding="utf-8"))
+    told = ask({name: source for name, source in written_for.items() if release(name) == here})
     lines = {}
     for name, answer in told.items():
-        id_, _, role = name.partition(" ")
+        id_, _, role = name.partition(" torch ")[0].partition(" ")
         if role.startswith("tried"):
             if line_of(id_, answer) is not None:
                 print(f"reported now: {name}: {answer}", file=sys.stderr)
@@ -109,14 +137,17 @@ def main() -> int:
                 print(f"not traced: {name}: {answer}", file=sys.stderr)
                 return 1
         else:
-            line = line_of(name, answer)
+            line = line_of(id_, answer)
             if line is None:
                 print(f"not reported: {name}: {answer}", file=sys.stderr)
                 return 1
-            lines[name] = line
+            lines[id_] = line
+    kept = {id_: row for id_, row in stored["seen"].items() if (row[2] if len(row) > 2 else HOME) != here}
     if options.check:
-        return int(lines != {id_: line for id_, (line, _) in stored["seen"].items()})
-    kept = {id_: [line, stored["seen"].get(id_, [0, ""])[1]] for id_, line in sorted(lines.items())}
+        return int(lines != {id_: row[0] for id_, row in stored["seen"].items() if id_ not in kept})
+    for id_, line in lines.items():
+        kept[id_] = [line, stored["seen"].get(id_, [0, ""])[1], *([here] if here != HOME else [])]
+    kept = dict(sorted(kept.items()))
     ANSWERS.write_text(written(kept, stored["reasons"]), encoding="utf-8")
     return 0
 

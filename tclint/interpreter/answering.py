@@ -52,15 +52,26 @@ def tell_deleted(frame: Frame, node: ast.stmt | ast.expr, place: ast.expr, owner
     """An attribute of an object is deleted: whoever reads it after that gets the one of its class, where that has one."""
     if frame.region is None or frame.function is None or not isinstance(owner, Instance):
         return
-    if not any(name in each.assignments for each in frame.interp.classes.mro(owner.cls)):
-        return
+    behind = any(name in each.assignments for each in frame.interp.classes.mro(owner.cls))
     read = f"{text(place)}.{name}"
     later = (
         each for each in nodes(frame.function.node) if isinstance(each, ast.Attribute) and each.lineno > node.lineno
     )
-    first = next((each for each in later if each.attr == name and text(each) == read), None)
-    if first is not None and isinstance(first.ctx, ast.Load):
+    same = [each for each in later if each.attr == name and text(each) == read]
+    first = min(same, key=lambda each: (each.lineno, each.col_offset), default=None)
+    if first is None or not isinstance(first.ctx, ast.Load):
+        return
+    if behind:
         frame.interp.emitter.feature(frame, first, "attribute of a class behind a deleted one")
+    elif any(_tries(each, first) for each in nodes(frame.function.node)):
+        frame.interp.emitter.feature(frame, first, "attribute that was deleted is read")
+
+
+def _tries(node: ast.AST, part: ast.expr) -> bool:
+    """Whether this is a `try`, with something of its body in it."""
+    if not isinstance(node, ast.Try):
+        return False
+    return node.body[0].lineno <= part.lineno <= (node.body[-1].end_lineno or 0)
 
 
 def tell_getattribute(frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:

@@ -192,6 +192,8 @@ class Classes:
                             frame, node, "method of a class whose metaclass has __getattribute__"
                         )
                     return decorated.bound_to(ClassValue(cls))
+                if frame.region is not None and not method.decorators:
+                    self._interp.emitter.feature(frame, node, f"function of a class below {self.external_base(cls)}")
                 return decorated
             assigned = ancestor.assignments.get(name)
             if assigned is not None:

@@ -21,6 +21,7 @@ HANDLER: Final = "handler"
 """The block of a handler that is surely reached; one that may not be is `except`."""
 LEAVES: Final = "exception that leaves the compiled function"
 """What is told of a `raise` that a call in sight gets to and that nothing in the region catches."""
+_IN_PLACE: Final = facts.named("writes its receiver")
 _ENDING: Final = facts.methods("ends the process")
 _BEYOND: Final = frozenset(
     f"builtins.{name}" for name in ("BaseException", "KeyboardInterrupt", "SystemExit", "GeneratorExit")
@@ -89,6 +90,12 @@ def fails(frame: Frame, node: ast.AST, feature: str) -> None:
         leaves(frame, node)
 
 
+def fails_to_unpack(frame: Frame, node: ast.AST, value: Value, feature: str) -> None:
+    """A number behind a star, or before one: there is nothing in it to go through."""
+    if frame.region is not None and isinstance(value, Const) and isinstance(value.value, (int, float)):
+        fails(frame, node, feature)
+
+
 def leaves(frame: Frame, node: ast.AST) -> None:
     """An exception that surely leaves the compiled function here: told where the calls in sight wait for it, with a `try`."""
     evidence = frame.region.evidence if frame.region is not None else None
@@ -139,6 +146,8 @@ def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
     """Whether an object surely has no such attribute: nothing else in its file has the name."""
     if isinstance(receiver, Tensor):
         known = facts.at(frame.interp.options.release)
+        if f"Tensor.{node.attr}" in _IN_PLACE:
+            return False
         return known.attribute("tensor", node.attr) is None and known.method("tensor", node.attr) is None
     if not isinstance(receiver, Instance) or not caught(frame):
         return False
@@ -179,6 +188,49 @@ def _is_elsewhere(frame: Frame, package: str) -> bool:
     """Whether a package is neither the program's, nor Python's, nor one that torch itself needs."""
     known = package in sys.stdlib_module_names or facts.knows_package(package)
     return not known and frame.module.program.find(frame.module, package) is None
+
+
+def tell_handler(frame: Frame, node: ast.Try) -> None:
+    """A first handler that names what is no exception: Python asks it for every exception, and raises another."""
+    handler = node.handlers[0] if node.handlers else None
+    if handler is None or handler.type is None:
+        return
+    with frame.interp.emitter.silence:
+        named = evaluate(frame, handler.type)
+    if not isinstance(named, Seq):
+        if _is_no_exception(frame, named):
+            frame.interp.emitter.feature(frame, handler.type, "except of what is no exception")
+        return
+    for each in named.items or ():
+        if isinstance(each, Seq) or _is_no_exception(frame, each):
+            feature = "except of a tuple with what is no exception"
+            frame.interp.emitter.feature(frame, handler.type, feature)
+            return
+        if not _passes_by(frame, node, each):
+            return
+
+
+def _is_no_exception(frame: Frame, value: Value) -> bool:
+    plain = isinstance(value, ClassValue) and all(not each.node.bases for each in frame.interp.classes.mro(value.cls))
+    return plain or isinstance(value, (Const, Tensor))
+
+
+def _passes_by(frame: Frame, node: ast.Try, kind: Value) -> bool:
+    """Whether what a `try` raises itself is surely of another class: both are classes of Python's own."""
+    raised = next((each.exc for each in node.body if isinstance(each, ast.Raise)), None)
+    made = raised.func if isinstance(raised, ast.Call) else raised
+    if made is None or not isinstance(kind, External):
+        return False
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, made)
+    classes = [_of_python(each.name) for each in (value, kind) if isinstance(each, External)]
+    first, second = classes if len(classes) == 2 else (None, None)
+    return first is not None and second is not None and not issubclass(first, second)
+
+
+def _of_python(name: str) -> type | None:
+    found = getattr(builtins, name.removeprefix("builtins."), None)
+    return found if isinstance(found, type) else None
 
 
 def features(frame: Frame, node: ast.Raise) -> Iterator[tuple[str, ast.AST]]:

@@ -323,6 +323,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
     surely = not works and frame.region is not None and not frame.maybe
     if surely and type(node) is not ast.Try:
         frame.interp.emitter.feature(frame, node.handlers[0], "except*")
+    elif surely:
+        exceptions.tell_handler(frame, node)
     if surely and node.finalbody and not node.handlers and exceptions.caught(frame):
         frame.interp.emitter.feature(frame, node.finalbody[0], "finally of an exception")
     if not frame.dead:

@@ -284,6 +284,8 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value, statement:
     elements = target.elts
     gathered(frame, statement, value)
     frame.interp.emitter.walk(frame, statement, "unpacking of", value, getattr(statement, "value", None))
+    if any(isinstance(each, ast.Starred) for each in elements):
+        exceptions.fails_to_unpack(frame, statement, value, "unpacking of a number with a star")
     for element, item in zip(elements, spread(frame, value, elements, statement), strict=True):
         inner = element.value if isinstance(element, ast.Starred) else element
         store(frame, inner, item, statement, quiet=quiet)

@@ -13,7 +13,9 @@ from tclint.interpreter.stores import note_update
 from tclint.sources.tree import bound_on_self
 from tclint.torch_facts import facts
 from tclint.values import (
+    INPUT,
     NAMED,
+    RAW,
     UNKNOWN,
     Dict,
     External,
@@ -66,7 +68,9 @@ def _call(frame: Frame, node: ast.Call) -> Value:
             note_update(frame, base, node, args, keywords)
         if frame.region is not None and type(receiver) is Tensor and "try" in frame.blocks and receiver.conf > NAMED:
             if exceptions.lacks(frame, func_node, receiver):
-                exceptions.fails(frame, node, "method that a tensor has not")
+                comes_in = receiver.flags & (INPUT | RAW) == INPUT | RAW
+                who = "a tensor that comes in" if comes_in else "a tensor"
+                exceptions.fails(frame, node, f"method that {who} has not")
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)
@@ -118,6 +122,7 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
             value = evaluate(frame, argument.value)
             gathered(frame, argument, value)
             frame.interp.emitter.walk(frame, argument, "* in a call of", value, argument.value)
+            exceptions.fails_to_unpack(frame, node, value, "* in a call of a number")
             if isinstance(value, Seq) and value.items is not None:
                 args.extend(value.items)
             else:

@@ -22,6 +22,7 @@ from tclint.values import (
     Const,
     Dict,
     External,
+    FunctionValue,
     Instance,
     Method,
     Object,
@@ -248,10 +249,21 @@ def _groupby(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     element = args[0].iterate(frame, node)
     if key is None or isinstance(key, Const):
         return Seq("list", None, Seq("tuple", (element, Seq("list", None, element))))
+    raised = _last_raise(key) if frame.region is not None else None
+    if raised is not None and exceptions.caught(frame):
+        frame.interp.emitter.feature(frame, raised, "itertools.groupby with a key that fails")
     asked = key.call(frame, node, [element], {})
     if asked.rank == TENSOR:
         frame.interp.emitter.branch(frame, node, asked, _short(node))
     return Seq("list", None, Seq("tuple", (asked, Seq("list", None, element))))
+
+
+def _last_raise(value: Value) -> ast.Raise | None:
+    """The `raise` that a function of the program surely gets to: it does nothing else."""
+    body = value.function.node.body if isinstance(value, FunctionValue) else []
+    only = body[-1] if isinstance(body, list) and body else None
+    plain = isinstance(body, list) and all(isinstance(each, (ast.Expr, ast.Assign)) for each in body[:-1])
+    return only if plain and isinstance(only, ast.Raise) else None
 
 
 def _short(node: ast.AST) -> str:
