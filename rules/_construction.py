@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tclint.events import Event, ProgramCall
 from tclint.program import Function
 from tclint.rules._language import metaclass
-from tclint.values import ClassValue
+from tclint.values import ClassValue, External
 
 
 def of_construction(event: ProgramCall) -> Iterator[str]:
@@ -52,3 +52,40 @@ def _overrides(event: Event, value: ClassValue, base: str) -> bool:
     below = getattr({"builtins": builtins, "collections": collections}.get(module), name, None)
     own = (method for each in event.ask.mro(value.cls) for method in each.methods)
     return below is not None and any(method in dir(below) for method in own if method != "__new__")
+
+
+def is_pydantic(event: ProgramCall) -> bool:
+    """Whether a model of pydantic is built."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    based = event.ask.external_base(cls).startswith("pydantic.")
+    return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
+
+
+def is_wrapper(event: ProgramCall) -> bool:
+    """Whether a tensor subclass tells torch what it is made of: then Dynamo traces how it is built."""
+    assert isinstance(event.function, ClassValue)
+    cls = event.function.cls
+    return all(event.ask.method(cls, name) is not None for name in ("__tensor_flatten__", "__tensor_unflatten__"))
+
+
+def is_partial_dict(event: ProgramCall) -> bool:
+    """Whether a `TypedDict` is built of which a key may be left out."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    if not event.ask.external_base(cls).endswith(".TypedDict"):
+        return False
+    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
+    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
+    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
+    return any(word != "Required" if partial else word == "NotRequired" for word in words)
+
+
+def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not isinstance(node, ast.Name):
+        return False
+    value = event.ask.module_value(node.id, event.function.cls.module)
+    return isinstance(value, External) and value.name.startswith("pydantic.")

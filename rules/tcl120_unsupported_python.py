@@ -34,12 +34,16 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules import (
     _answered_in_c,
     _construction,
+    _cycles,
     _generators,
     _hooks,
     _keys,
     _language,
     _operators,
     _protocols,
+    _refused,
+    _registered_ops,
+    _subclasses,
     _uses,
 )
 from tclint.rules._bound import method_of_made
@@ -111,7 +115,7 @@ class UnsupportedPython(Rule):
         "branch": (Instance,),
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
-        "attribute": (Object,),
+        "attribute": (Object, Tensor),
         "return": (Object, Seq, Tensor, type(UNKNOWN)),
     }
     graph_breaks = (
@@ -171,9 +175,8 @@ class UnsupportedPython(Rule):
             yield from self._of_key(event)
             if isinstance(event.receiver, Dict) and _uses.writes_held(event):
                 self._changed.append(event.ask.this_run())
-        yield from self._of_language(
-            event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
-        )
+        written = _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
+        yield from self._of_language(event, written or _subclasses.of_store(event))
 
     def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
         name = _keys.of_key(event)
@@ -193,7 +196,8 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        yield from self._of_language(event, _language.of_exception(event) or _language.of_attribute(event))
+        read = _language.of_exception(event) or _language.of_attribute(event) or _subclasses.of_attribute(event)
+        yield from self._of_language(event, read)
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_assert(event))
@@ -252,7 +256,12 @@ class UnsupportedPython(Rule):
         name = event.name
         known = _language.of_call(event) or _language.of_exception(event)
         for feature in dict.fromkeys(
-            (known, _hooks.of_call(event) or _protocols.of_call(event), _answered_in_c.of_call(event))
+            (
+                known or _subclasses.of_call(event) or _registered_ops.of_call(event),
+                _refused.of_call(event),
+                _hooks.of_call(event) or _protocols.of_call(event),
+                _answered_in_c.of_call(event),
+            )
         ):
             yield from self._of_language(event, feature)
         if event.args and _opaque(event.args[0]) and _language.walks(event):
@@ -291,11 +300,16 @@ class UnsupportedPython(Rule):
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         if isinstance(event.function, ClassValue):
             base = event.ask.external_base(event.function.cls)
-            if _is_pydantic(event):
+            if _construction.is_pydantic(event):
                 yield self._finding(event, "a pydantic model is built")
-            elif _is_partial_dict(event):
+            elif _construction.is_partial_dict(event):
                 yield self._finding(event, "a TypedDict with optional keys is built")
-            elif base == "torch.Tensor" and not _is_wrapper(event) and event.args and tensor_of(event.args[0]) is None:
+            elif (
+                base == "torch.Tensor"
+                and not _construction.is_wrapper(event)
+                and event.args
+                and tensor_of(event.args[0]) is None
+            ):
                 yield self._finding(event, "a tensor subclass is built from sizes")
             else:
                 for feature in _construction.of_construction(event):
@@ -308,7 +322,7 @@ class UnsupportedPython(Rule):
 
     def on_return(self, event: Return) -> Iterator[Finding]:
         if event.at_entry and isinstance(event.node, ast.Return):
-            for feature in (*_hooks.of_return(event), *_protocols.of_return(event)):
+            for feature in (*_hooks.of_return(event), *_protocols.of_return(event), _cycles.of_return(event)):
                 yield from self._of_language(event, feature)
             for feature, where in _generators.of_return(event):
                 if words := _language.told(feature, self.release):
@@ -394,8 +408,8 @@ class UnsupportedPython(Rule):
             return skip_unread_store(event, event.node) if isinstance(event.receiver, FunctionValue) else None
         if isinstance(event, Define):
             return class_of_file(event)
-        if isinstance(event, ProgramCall) and not _is_pydantic(event):
-            return _as_dict(event) if _is_partial_dict(event) else plain_class(event)
+        if isinstance(event, ProgramCall) and not _construction.is_pydantic(event):
+            return _as_dict(event) if _construction.is_partial_dict(event) else plain_class(event)
         if (found := plain_property(event)) is not None:
             return found
         if isinstance(event, (Call, ProgramCall, Operation, Use)) and isinstance(event.node, ast.expr):
@@ -422,43 +436,6 @@ class UnsupportedPython(Rule):
             help=help,
             graph_breaks=graph_breaks,
         )
-
-
-def _is_pydantic(event: ProgramCall) -> bool:
-    """Whether a model of pydantic is built."""
-    if not isinstance(event.function, ClassValue):
-        return False
-    cls = event.function.cls
-    based = event.ask.external_base(cls).startswith("pydantic.")
-    return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
-
-
-def _is_wrapper(event: ProgramCall) -> bool:
-    """Whether a tensor subclass tells torch what it is made of: then Dynamo traces how it is built."""
-    assert isinstance(event.function, ClassValue)
-    cls = event.function.cls
-    return all(event.ask.method(cls, name) is not None for name in ("__tensor_flatten__", "__tensor_unflatten__"))
-
-
-def _is_partial_dict(event: ProgramCall) -> bool:
-    """Whether a `TypedDict` is built of which a key may be left out."""
-    if not isinstance(event.function, ClassValue):
-        return False
-    cls = event.function.cls
-    if not event.ask.external_base(cls).endswith(".TypedDict"):
-        return False
-    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
-    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
-    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
-    return any(word != "Required" if partial else word == "NotRequired" for word in words)
-
-
-def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
-    node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if not isinstance(node, ast.Name):
-        return False
-    value = event.ask.module_value(node.id, event.function.cls.module)
-    return isinstance(value, External) and value.name.startswith("pydantic.")
 
 
 def _has_object(element: Value, deep: int = 3) -> bool:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tclint.interpreter import assigned, exceptions
+from tclint.interpreter import assigned, exceptions, made_on
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
@@ -68,6 +68,10 @@ def tells_refused(frame: Frame, node: ast.Try) -> bool:
             found = refused(frame, statement)
             if found is not None:
                 exceptions.fails(frame, found, "operation on sizes that do not fit")
+                return True
+            found = made_on.mixed(frame, statement)
+            if found is not None:
+                exceptions.fails(frame, found, "operation on tensors of two devices")
                 return True
     return False
 
