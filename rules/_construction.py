@@ -6,11 +6,15 @@ import ast
 import builtins
 import collections
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.events import Event, ProgramCall
-from tclint.program import Function
+from tclint.program import Class, Function
 from tclint.rules._language import metaclass
+from tclint.sources.tree import text
 from tclint.values import ClassValue, External
+
+ABSTRACT: Final = "object of an abstract class"
 
 
 def of_construction(event: ProgramCall) -> Iterator[str]:
@@ -19,7 +23,9 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         return
     cls = event.function.cls
     if event.ask.method(cls, "__new__") is not None:
-        yield "__new__"
+        yield "__new__"  # and what fails fails in there
+    elif "try" in event.blocks and is_abstract(event, cls):
+        yield ABSTRACT
     base = event.ask.external_base(cls)
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
@@ -34,6 +40,20 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
     ):
         yield "__call__ of a metaclass that writes to what it makes"
+
+
+def is_abstract(event: Event, cls: Class) -> bool:
+    """Whether Python makes no object of a class: a method of it is there to be overridden, and nobody has."""
+    order = event.ask.mro(cls)
+    told = (text(each).rpartition(".")[2] for owner in order for each in owner.node.bases)
+    metas = (text(each.value).rpartition(".")[2] for owner in order for each in owner.node.keywords)
+    if "ABC" not in told and "ABCMeta" not in metas:
+        return False
+    first: dict[str, Function] = {}
+    for owner in order:
+        for name, method in owner.methods.items():
+            first.setdefault(name, method)
+    return any(method.is_abstract for method in first.values())
 
 
 def _is_written(node: ast.Attribute, function: Function) -> bool:

@@ -55,6 +55,8 @@ def of_call(event: Call) -> str | None:
         return "send() of a generator that is held" if held else None
     if event.name.startswith("builtins.") and value is not None:
         return _of_question(event, value)
+    if event.method == "__call__" and isinstance(event.receiver, Object) and event.name.startswith(_SHARDED):
+        return None if _keeps_parameters(event.receiver.origin.node) else f"{_SHARDED} that flattens the parameters"
     if event.name.startswith("torch.distributed."):
         flag = event.keywords.get("async_op")
         return "collective with async_op" if isinstance(flag, Const) and flag.value is True else None
@@ -73,8 +75,6 @@ def of_call(event: Call) -> str | None:
         return f"{_NONSTRICT} of a function that is made here" if value.closure is not None else None
     if event.name == _BINDS and isinstance(value, FunctionValue):
         return f"{event.method} of a function that is made here" if value.is_made_here else None
-    if event.method == "__call__" and isinstance(event.receiver, Object) and event.name.startswith(_SHARDED):
-        return None if _keeps_parameters(event.receiver.origin.node) else f"{_SHARDED} that flattens the parameters"
     if event.name.startswith("torch.Tensor.") and isinstance(value, Tensor) and value.flags & INPUT:
         return f"{event.name} of an input"
     return None

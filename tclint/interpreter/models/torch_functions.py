@@ -142,6 +142,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
     **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
     **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator", *_SCALERS), _object),
+    **dict.fromkeys(facts.named("makes an object of its own class"), _object),
     **dict.fromkeys(facts.named("gives a stream or an event"), _stream),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
