@@ -43,6 +43,7 @@ from tclint.rules import (
     _protocols,
     _refused,
     _registered_ops,
+    _script_objects,
     _subclasses,
     _uses,
 )
@@ -79,6 +80,8 @@ _BOUND: Final = "types.MethodType"
 _UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
 _READ: Final = "number of a tensor as a key"
+_RAISING: Final = (_language.NO_FAKE, _script_objects.LACKING, _script_objects.DATA, _script_objects.WRITTEN)
+"""No graph is made where one of these is met."""
 _REFUSED: Final = "operation on sizes that do not fit"
 
 
@@ -196,8 +199,8 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        read = _language.of_exception(event) or _language.of_attribute(event) or _subclasses.of_attribute(event)
-        yield from self._of_language(event, read)
+        read = _language.of_exception(event) or _subclasses.of_attribute(event)
+        yield from self._of_language(event, _script_objects.of_attribute(event) or read or _language.of_attribute(event))
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_assert(event))
@@ -217,13 +220,13 @@ class UnsupportedPython(Rule):
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
         words = _language.told(name, self.release) if name is not None else ""
-        if words and name == _language.NO_FAKE:
+        if words and name in _RAISING:
             yield self.finding(
                 event,
                 f"{words}: torch.compile raises here",
                 confidence=Confidence.HIGH,
                 effect=Effect.ERROR,
-                help="register what its result looks like: `register_fake`",
+                help=_language.advice(name, self.release) or _PLAIN,
             )
         elif words and name == _REFUSED:
             # An id of the registry, and yet no graph is made: the error is one of the compiler's own.
@@ -258,7 +261,7 @@ class UnsupportedPython(Rule):
         for feature in dict.fromkeys(
             (
                 known or _subclasses.of_call(event) or _registered_ops.of_call(event),
-                _refused.of_call(event),
+                _refused.of_call(event) or _script_objects.of_call(event),
                 _hooks.of_call(event) or _protocols.of_call(event),
                 _answered_in_c.of_call(event),
             )
