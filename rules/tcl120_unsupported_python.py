@@ -200,7 +200,9 @@ class UnsupportedPython(Rule):
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
         read = _language.of_exception(event) or _subclasses.of_attribute(event)
-        yield from self._of_language(event, _script_objects.of_attribute(event) or read or _language.of_attribute(event))
+        yield from self._of_language(
+            event, _script_objects.of_attribute(event) or read or _language.of_attribute(event)
+        )
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_assert(event))

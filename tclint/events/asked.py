@@ -55,6 +55,15 @@ def subclass(frame: Frame, value: Value | None) -> Class | None:
     return None if written or classes.find_method(tensor.cls, "__torch_dispatch__") is not None else tensor.cls
 
 
+def number(frame: Frame, value: Value) -> str:
+    """What an object of the program is called that can stand for a whole number, and for nothing else to torch; or nothing."""
+    if not isinstance(value, Instance) or frame.interp.classes.external_base(value.cls):
+        return ""
+    find = frame.interp.classes.find_method
+    plain = find(value.cls, "__index__") is not None and find(value.cls, _DISPATCHES) is None
+    return "an object with __index__" if plain else ""
+
+
 def refuses(frame: Frame, value: Value) -> bool:
     """Whether an object says to every function of torch that it is not for it."""
     method = frame.interp.classes.find_method(value.cls, _DISPATCHES) if isinstance(value, Instance) else None

@@ -12,7 +12,7 @@ from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
 from tclint.sources.tree import nodes, text
-from tclint.values import ClassValue, Instance, Partial, Value
+from tclint.values import ClassValue, Instance, Object, Partial, Value
 
 
 def tell_read(frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
@@ -48,7 +48,8 @@ def tell_super_data(frame: Frame, node: ast.AST, held: Value, cls: Class, name: 
     assigned = cls.assignments[name]
     if not assigned.path and _is_false(getattr(cls.module.node(assigned.ordinal), "value", None)):
         frame.interp.emitter.feature(frame, node, "attribute of super() that is false")
-    if isinstance(node, ast.Call) and isinstance(held, (ClassValue, Instance, Partial)):
+    module = isinstance(held, Object) and held.name.startswith("torch.nn.")
+    if isinstance(node, ast.Call) and (module or isinstance(held, (ClassValue, Instance, Partial))):
         frame.interp.emitter.feature(frame, node, "call of an attribute of super() that is no function")
 
 

@@ -139,5 +139,5 @@ class Emitter:
         if "try" in frame.blocks and any(asked.refuses(frame, each) for each, _ in given):
             self.feature(frame, node, "__torch_function__ that refuses")
         for value, written in given:
-            if who := asked.below(frame, value, written):
+            if who := asked.below(frame, value, written) or asked.number(frame, value):
                 self.feature(frame, node, f"hand to torch of {who}")
