@@ -9,11 +9,11 @@ from tclint.interpreter import assigned
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
-from tclint.torch_facts import devices
+from tclint.torch_facts import devices, facts
 from tclint.values import External, Tensor
 
 _DEPTH: Final = 6
-_MOVES: Final = ("to", "cpu", "cuda")
+_MOVES: Final = facts.methods("moves a tensor to the device it is told")
 
 
 def mixed(frame: Frame, statement: ast.stmt) -> ast.expr | None:
@@ -51,7 +51,7 @@ def _device(frame: Frame, node: ast.expr, depth: int = _DEPTH) -> str:
         return ""
     given = [each.value for each in node.keywords if each.arg == "device"]
     if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
-        given += node.args[:1] or ([ast.Constant(node.func.attr)] if node.func.attr != "to" else [])
+        given += node.args[:1] or ([ast.Constant(node.func.attr)] if node.func.attr in devices.KNOWN else [])
     kinds = [
         each.value.partition(":")[0] for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)
     ]

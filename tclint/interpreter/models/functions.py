@@ -48,7 +48,8 @@ def _as_made(frame: Frame, node: ast.AST, name: str, args: Args, result: Value) 
         return result
     if isinstance(result, Seq):
         return result.made_by(short)
-    return Object(short, frame.origin(node)) if result is UNKNOWN and frame.region is None else result
+    named = result is UNKNOWN or isinstance(result, Object) and result.name == name != short
+    return Object(short, frame.origin(node)) if named and frame.region is None else result
 
 
 def _iterator(frame: Frame, node: ast.AST, value: Value, result: Value) -> Value:
