@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tclint.events import Attribute, Call
@@ -34,11 +34,18 @@ def of_call(event: Call) -> str | None:
 
 
 def _stand_ins(module: Module) -> Mapping[str, str]:
-    """Which class of a file stands in for which of C++, by `register_fake_class("my_lib::Counter")` above it."""
-    found = {}
+    """Which class of a file stands in for which of C++: `register_fake_class("my_lib::Counter")` above it, or with it."""
+    found: dict[str, str] = {}
     for node in nodes(module.tree) if b"register_fake_class" in module.data else ():
-        for mark in node.decorator_list if isinstance(node, ast.ClassDef) else ():
-            if isinstance(mark, ast.Call) and text(mark.func).endswith("register_fake_class") and mark.args:
-                if isinstance(mark.args[0], ast.Constant) and isinstance(node, ast.ClassDef):
-                    found[str(mark.args[0].value).replace("::", ".")] = node.name
+        if isinstance(node, ast.ClassDef):
+            _note(found, node.decorator_list, ast.Name(node.name))
+        elif isinstance(node, ast.Call) and len(node.args) == 2:
+            _note(found, [node], node.args[1])
     return found
+
+
+def _note(found: dict[str, str], calls: Sequence[ast.expr], stand_in: ast.expr) -> None:
+    for call in calls:
+        if isinstance(call, ast.Call) and call.args and text(call.func).endswith("register_fake_class"):
+            if isinstance(call.args[0], ast.Constant) and isinstance(stand_in, ast.Name):
+                found[str(call.args[0].value).replace("::", ".")] = stand_in.id
