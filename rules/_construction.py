@@ -6,15 +6,11 @@ import ast
 import builtins
 import collections
 from collections.abc import Iterator
-from typing import Final
 
-from tclint.events import Event, ProgramCall
-from tclint.program import Class, Function
+from tclint.events import Call, Event, ProgramCall
+from tclint.program import Function
 from tclint.rules._language import metaclass
-from tclint.sources.tree import text
 from tclint.values import ClassValue, External
-
-ABSTRACT: Final = "object of an abstract class"
 
 
 def of_construction(event: ProgramCall) -> Iterator[str]:
@@ -23,9 +19,7 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         return
     cls = event.function.cls
     if event.ask.method(cls, "__new__") is not None:
-        yield "__new__"  # and what fails fails in there
-    elif "try" in event.blocks and is_abstract(event, cls):
-        yield ABSTRACT
+        yield "__new__"
     base = event.ask.external_base(cls)
     if base and not event.ask.is_nn_module(cls):
         yield f"object of a class below {base}"
@@ -42,18 +36,26 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         yield "__call__ of a metaclass that writes to what it makes"
 
 
-def is_abstract(event: Event, cls: Class) -> bool:
-    """Whether Python makes no object of a class: a method of it is there to be overridden, and nobody has."""
-    order = event.ask.mro(cls)
-    told = (text(each).rpartition(".")[2] for owner in order for each in owner.node.bases)
-    metas = (text(each.value).rpartition(".")[2] for owner in order for each in owner.node.keywords)
-    if "ABC" not in told and "ABCMeta" not in metas:
+def of_new(event: Call) -> str | None:
+    """`object.__new__(cls)`, where Python refuses to make an object of the class."""
+    value = event.args[0] if event.args else None
+    refused = isinstance(value, ClassValue) and _is_abstract(event, value)
+    return "object of an abstract class by object.__new__" if refused else None
+
+
+def _is_abstract(event: Event, value: ClassValue) -> bool:
+    """Whether a method is left for classes below to write; a class that can be made all the same has no `ABC` above it."""
+    mro = event.ask.mro(value.cls)
+    if not any(_ends(each, "ABC") for one in mro for each in one.node.bases) and not any(
+        _ends(keyword.value, "ABCMeta") for one in mro for keyword in one.node.keywords
+    ):
         return False
-    first: dict[str, Function] = {}
-    for owner in order:
-        for name, method in owner.methods.items():
-            first.setdefault(name, method)
-    return any(method.is_abstract for method in first.values())
+    methods = (event.ask.method(value.cls, name) for name in {name for one in mro for name in one.methods})
+    return any(_ends(each, "abstractmethod") for method in methods if method is not None for each in method.decorators)
+
+
+def _ends(node: ast.expr, name: str) -> bool:
+    return name == (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", ""))
 
 
 def _is_written(node: ast.Attribute, function: Function) -> bool:

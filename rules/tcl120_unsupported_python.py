@@ -41,10 +41,10 @@ from tclint.rules import (
     _language,
     _operators,
     _protocols,
-    _refused,
     _registered_ops,
     _script_objects,
     _subclasses,
+    _unfit,
     _uses,
 )
 from tclint.rules._bound import method_of_made
@@ -263,7 +263,7 @@ class UnsupportedPython(Rule):
         for feature in dict.fromkeys(
             (
                 known or _subclasses.of_call(event) or _registered_ops.of_call(event),
-                _refused.of_call(event) or _script_objects.of_call(event),
+                _unfit.of_call(event) or _script_objects.of_call(event),
                 _hooks.of_call(event) or _protocols.of_call(event),
                 _answered_in_c.of_call(event),
             )

@@ -8,9 +8,9 @@ import inspect
 from typing import Final
 
 from tclint.events import Call
-from tclint.rules._construction import ABSTRACT, is_abstract
+from tclint.rules import _construction
 from tclint.torch_facts import devices, features
-from tclint.values import ClassValue, Const, Object, Value, tensor_of
+from tclint.values import Const, Object, Value, tensor_of
 
 _UNFIT: Final = "with arguments that it does not take"
 _KEYWORDS: Final = {"itertools.product": frozenset({"repeat"})}
@@ -23,8 +23,8 @@ def of_call(event: Call) -> str | None:
     if not isinstance(node, ast.Call) or "try" not in event.blocks:
         return None
     given = (*event.args, *event.keywords.values())
-    if event.name == "builtins.object.__new__" and given and isinstance(given[0], ClassValue):
-        return ABSTRACT if is_abstract(event, given[0].cls) else None
+    if event.name == "builtins.object.__new__":
+        return _construction.of_new(event)
     if f"{event.name} of a device that torch does not know" in features.table().features:
         return f"{event.name} of a device that torch does not know" if any(map(_is_no_device, given)) else None
     if isinstance(event.receiver, Object) and any(tensor_of(each) is not None for each in given):
