@@ -7,10 +7,10 @@ import builtins
 import collections
 from collections.abc import Iterator
 
-from tclint.events import Event, ProgramCall
+from tclint.events import Call, Event, ProgramCall
 from tclint.program import Function
 from tclint.rules._language import metaclass
-from tclint.values import ClassValue
+from tclint.values import UNKNOWN, ClassValue, External, tensor_of
 
 
 def of_construction(event: ProgramCall) -> Iterator[str]:
@@ -36,6 +36,13 @@ def of_construction(event: ProgramCall) -> Iterator[str]:
         isinstance(each, ast.Attribute) and _is_written(each, makes) for each in ast.walk(makes.node)
     ):
         yield "__call__ of a metaclass that writes to what it makes"
+
+
+def of_new(event: Call) -> str | None:
+    """`object.__new__(cls)`, where Python refuses to make an object of the class."""
+    value = event.args[0] if event.args else None
+    refused = isinstance(value, ClassValue) and _is_abstract(event, value)
+    return "object of an abstract class by object.__new__" if refused else None
 
 
 def _is_abstract(event: Event, value: ClassValue) -> bool:
@@ -69,3 +76,47 @@ def _overrides(event: Event, value: ClassValue, base: str) -> bool:
     below = getattr({"builtins": builtins, "collections": collections}.get(module), name, None)
     own = (method for each in event.ask.mro(value.cls) for method in each.methods)
     return below is not None and any(method in dir(below) for method in own if method != "__new__")
+
+
+def is_pydantic(event: ProgramCall) -> bool:
+    """Whether a model of pydantic is built."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    based = event.ask.external_base(cls).startswith("pydantic.")
+    return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
+
+
+def is_built_from_sizes(event: ProgramCall) -> bool:
+    """Whether a tensor subclass gets what is known and no tensor, and does not tell torch what it is made of: that is traced."""
+    given = event.args[0] if event.args else UNKNOWN
+    known = tensor_of(given) is None and all(option is not UNKNOWN for option in given.options)
+    return known and not is_wrapper(event)
+
+
+def is_wrapper(event: ProgramCall) -> bool:
+    """Whether a tensor subclass tells torch what it is made of: then Dynamo traces how it is built."""
+    assert isinstance(event.function, ClassValue)
+    cls = event.function.cls
+    return all(event.ask.method(cls, name) is not None for name in ("__tensor_flatten__", "__tensor_unflatten__"))
+
+
+def is_partial_dict(event: ProgramCall) -> bool:
+    """Whether a `TypedDict` is built of which a key may be left out."""
+    if not isinstance(event.function, ClassValue):
+        return False
+    cls = event.function.cls
+    if not event.ask.external_base(cls).endswith(".TypedDict"):
+        return False
+    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
+    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
+    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
+    return any(word != "Required" if partial else word == "NotRequired" for word in words)
+
+
+def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not isinstance(node, ast.Name):
+        return False
+    value = event.ask.module_value(node.id, event.function.cls.module)
+    return isinstance(value, External) and value.name.startswith("pydantic.")

@@ -304,7 +304,8 @@ def of_write(event: Store) -> str | None:
     if event.target == "attribute" and _is_exception(event.receiver, made=True):
         return "write of an attribute of an exception"
     if event.target == "subscript" and isinstance(event.receiver, External):
-        return f"write of an item of {event.receiver.name}"
+        typed = event.receiver.name.startswith("typing.")
+        return f"write of an item of {'a type of typing' if typed else event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, External):
         return f"write of an attribute of {event.receiver.name}"
     if event.target == "attribute" and isinstance(event.receiver, Object):

@@ -36,6 +36,9 @@ from tclint.values import (
 
 _NONSTRICT: Final = "torch._dynamo.nonstrict_trace"
 _CLASSES: Final = "enable_trace_load_build_class"
+_LEAF: Final = "torch._dynamo.decorators.leaf_function"
+_BINDS: Final = "types.FunctionType.__get__"
+_SHARDED: Final = "torch.distributed.fsdp.FullyShardedDataParallel"
 _CONSTANT: Final = "torch._dynamo.assume_constant_result"
 
 
@@ -53,6 +56,8 @@ def of_call(event: Call) -> str | None:
         return "send() of a generator that is held" if held else None
     if event.name.startswith("builtins.") and value is not None:
         return _of_question(event, value)
+    if event.method == "__call__" and isinstance(event.receiver, Object) and event.name.startswith(_SHARDED):
+        return None if _keeps_parameters(event.receiver.origin.node) else f"{_SHARDED} that flattens the parameters"
     if event.name.startswith("torch.distributed."):
         flag = event.keywords.get("async_op")
         return "collective with async_op" if isinstance(flag, Const) and flag.value is True else None
@@ -69,9 +74,19 @@ def of_call(event: Call) -> str | None:
         return _of_contexts(given)
     if event.name == _NONSTRICT and isinstance(value, FunctionValue):
         return f"{_NONSTRICT} of a function that is made here" if value.closure is not None else None
+    if event.name == _BINDS and isinstance(value, FunctionValue):
+        return f"{event.method} of a function that is made here" if value.is_made_here else None
     if event.name.startswith("torch.Tensor.") and isinstance(value, Tensor) and value.flags & INPUT:
         return f"{event.name} of an input"
     return None
+
+
+def _keeps_parameters(made: ast.AST | None) -> bool:
+    """Whether the call that wraps a module leaves its parameters as they are, or may: `use_orig_params=…`."""
+    if not isinstance(made, ast.Call) or any(each.arg is None for each in made.keywords):
+        return True
+    told = next((each.value for each in made.keywords if each.arg == "use_orig_params"), ast.Constant(False))
+    return not (isinstance(told, ast.Constant) and told.value is False)
 
 
 def is_held_by_module(event: Call) -> bool:
@@ -260,6 +275,8 @@ def of_program_call(event: ProgramCall) -> Iterator[str]:
             yield from _of_nonstrict(event, function)
         elif isinstance(made, External) and made.name == _CONSTANT:
             yield from _of_constant(event)
+        elif isinstance(made, External) and made.name == _LEAF:
+            yield from _of_leaf(event)
 
 
 def _is_plain_object(event: ProgramCall, value: Value) -> bool:
@@ -276,12 +293,24 @@ def _of_nonstrict(event: ProgramCall, function: Function) -> Iterator[str]:
                 yield f"function under {_NONSTRICT} with an object"
             elif way == "register_constant" and isinstance(node, ast.Call):
                 yield f"function under {_NONSTRICT} with a constant that is made here"
+            elif _has_context(event, value):
+                yield f"function under {_NONSTRICT} with an object in the context of a tree"
     for each in ast.walk(function.node):
         made = each.value.func if isinstance(each, ast.Return) and isinstance(each.value, ast.Call) else None
         if isinstance(made, ast.Name) and made.id not in trees:
             if isinstance(event.ask.module_value(made.id, function.module), ClassValue):
                 yield f"function under {_NONSTRICT} that returns an object"
                 return
+
+
+def _of_leaf(event: ProgramCall) -> Iterator[str]:
+    """A function that stays whole is told of modules by the way to them: one that compiled code makes has none."""
+    given = event.node.args if isinstance(event.node, ast.Call) else ()
+    for value, node in zip(event.args, given, strict=False):
+        torch_module = isinstance(value, Object) and value.name.startswith("torch.nn.")
+        if torch_module or isinstance(value, Instance) and event.ask.is_nn_module(value.cls):
+            if event.ask.is_made_here(node):
+                yield f"function under {_LEAF} with a module that is made here"
 
 
 def _of_constant(event: ProgramCall) -> Iterator[str]:
@@ -296,6 +325,24 @@ def _holds_tensor(value: Value, deep: int = 3) -> bool:
     if isinstance(value, Seq) and deep:
         return any(_holds_tensor(each, deep - 1) for each in value.items or (value.element(),))
     return tensor_of(value) is not None
+
+
+def _has_context(event: ProgramCall, value: Instance) -> bool:
+    """Whether what a tree is taken apart to has an object of the program beside its leaves, which no graph can hold."""
+    held = event.ask.attributes(value).get(event.ask.of_file(_contexts).get(value.cls.name, ""))
+    return isinstance(held, Instance)
+
+
+def _contexts(module: Module) -> Mapping[str, str]:
+    """For classes that are told to torch as trees, the attribute that `lambda p: ((p.x,), p.meta)` puts beside the leaves."""
+    found = {}
+    for node in nodes(module.tree) if b"register_pytree_node" in module.data else ():
+        if isinstance(node, ast.Call) and len(node.args) > 1 and isinstance(node.args[0], ast.Name):
+            parts = node.args[1].body if isinstance(node.args[1], ast.Lambda) else None
+            beside = parts.elts[1] if isinstance(parts, ast.Tuple) and len(parts.elts) == 2 else None
+            if isinstance(beside, ast.Attribute):
+                found[node.args[0].id] = beside.attr
+    return found
 
 
 def registered(module: Module) -> Mapping[str, str]:

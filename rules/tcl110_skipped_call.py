@@ -42,6 +42,10 @@ _SWITCH: Final = "capture_scalar_outputs"
 _CONSTANT: Final = facts.named("gives the same answer to the same arguments")
 
 
+_COMPARED: Final = "GB9316"
+"""The asking compares what comes out: the call itself is traced, and TCL119 tells what is done with an id."""
+
+
 class SkippedCall(Rule):
     """A call into the standard library, or into compiled third-party code, that Dynamo skips.
 
@@ -100,7 +104,7 @@ class SkippedCall(Rule):
         if _language.of_call(event) in features.table().features:
             return  # asked of an object of the program: TCL120 knows on which releases
         verdict = self.verdict(event)
-        if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor):
+        if verdict is not None and (verdict.breaks != "always" or verdict.reads_tensor or verdict.id == _COMPARED):
             return
         short = name.removeprefix("builtins.")
         if isinstance(event.receiver, Object) and event.receiver.kind == "elsewhere":

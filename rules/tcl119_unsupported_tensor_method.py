@@ -106,7 +106,7 @@ class UnsupportedTensorMethod(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "builtins.id":
-            if _is_id(event.result):
+            if _is_id(event.result) and event.args and tensor_of(event.args[0]) is not None:
                 yield from self._told(event, _ID)
             return
         if (refused := _refused.of_tensor(event)) is not None:

@@ -34,6 +34,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules import (
     _answered_in_c,
     _construction,
+    _cycles,
     _generators,
     _hooks,
     _keys,
@@ -41,6 +42,10 @@ from tclint.rules import (
     _operators,
     _protocols,
     _refused,
+    _registered_ops,
+    _script_objects,
+    _subclasses,
+    _unfit,
     _uses,
 )
 from tclint.rules._bound import method_of_made
@@ -76,6 +81,8 @@ _BOUND: Final = "types.MethodType"
 _UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
 _READ: Final = "number of a tensor as a key"
+_RAISING: Final = (_language.NO_FAKE, _script_objects.LACKING, _script_objects.DATA, _script_objects.WRITTEN)
+"""No graph is made where one of these is met."""
 _REFUSED: Final = "operation on sizes that do not fit"
 
 
@@ -112,7 +119,7 @@ class UnsupportedPython(Rule):
         "branch": (Instance,),
         "program_call": (ClassValue, FunctionValue),
         "loop": (Seq, Instance, ClassValue, Object),
-        "attribute": (Object,),
+        "attribute": (Object, Tensor),
         "return": (Object, Seq, Tensor, Instance, type(UNKNOWN)),
     }
     graph_breaks = (
@@ -172,9 +179,8 @@ class UnsupportedPython(Rule):
             yield from self._of_key(event)
             if isinstance(event.receiver, Dict) and _uses.writes_held(event):
                 self._changed.append(event.ask.this_run())
-        yield from self._of_language(
-            event, _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
-        )
+        written = _language.of_write(event) or _hooks.of_store(event) or _protocols.of_store(event)
+        yield from self._of_language(event, written or _subclasses.of_store(event))
 
     def _of_key(self, event: Store | Subscript) -> Iterator[Finding]:
         name = _keys.of_key(event)
@@ -194,7 +200,10 @@ class UnsupportedPython(Rule):
         yield from self._of_language(event, event.name)
 
     def on_attribute(self, event: Attribute) -> Iterator[Finding]:
-        yield from self._of_language(event, _language.of_exception(event) or _language.of_attribute(event))
+        read = _language.of_exception(event) or _subclasses.of_attribute(event)
+        yield from self._of_language(
+            event, _script_objects.of_attribute(event) or read or _language.of_attribute(event)
+        )
 
     def on_assert(self, event: Assert) -> Iterator[Finding]:
         yield from self._of_language(event, _language.of_assert(event))
@@ -214,13 +223,13 @@ class UnsupportedPython(Rule):
 
     def _of_language(self, event: Event, name: str | None) -> Iterator[Finding]:
         words = _language.told(name, self.release) if name is not None else ""
-        if words and name == _language.NO_FAKE:
+        if words and name in _RAISING:
             yield self.finding(
                 event,
                 f"{words}: torch.compile raises here",
                 confidence=Confidence.HIGH,
                 effect=Effect.ERROR,
-                help="register what its result looks like: `register_fake`",
+                help=_language.advice(name, self.release) or _PLAIN,
             )
         elif words and name == _REFUSED:
             # An id of the registry, and yet no graph is made: the error is one of the compiler's own.
@@ -252,8 +261,14 @@ class UnsupportedPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         known = _language.of_call(event) or _language.of_exception(event)
-        met = _hooks.of_call(event) or _protocols.of_call(event) or _refused.of_call(event)
-        for feature in dict.fromkeys((known, met, _answered_in_c.of_call(event))):
+        for feature in dict.fromkeys(
+            (
+                known or _subclasses.of_call(event) or _registered_ops.of_call(event),
+                _unfit.of_call(event) or _script_objects.of_call(event),
+                _hooks.of_call(event) or _protocols.of_call(event) or _refused.of_call(event),
+                _answered_in_c.of_call(event),
+            )
+        ):
             yield from self._of_language(event, feature)
         if event.args and _opaque(event.args[0]) and _language.walks(event):
             yield self._finding(event, "a C object is gone through")
@@ -291,11 +306,11 @@ class UnsupportedPython(Rule):
     def on_program_call(self, event: ProgramCall) -> Iterator[Finding]:
         if isinstance(event.function, ClassValue):
             base = event.ask.external_base(event.function.cls)
-            if _is_pydantic(event):
+            if _construction.is_pydantic(event):
                 yield self._finding(event, "a pydantic model is built")
-            elif _is_partial_dict(event):
+            elif _construction.is_partial_dict(event):
                 yield self._finding(event, "a TypedDict with optional keys is built")
-            elif base == "torch.Tensor" and _is_built_from_sizes(event):
+            elif base == "torch.Tensor" and _construction.is_built_from_sizes(event):
                 yield self._finding(event, "a tensor subclass is built from sizes")
             else:
                 for feature in _construction.of_construction(event):
@@ -308,7 +323,7 @@ class UnsupportedPython(Rule):
 
     def on_return(self, event: Return) -> Iterator[Finding]:
         if event.at_entry and isinstance(event.node, ast.Return):
-            for feature in (*_hooks.of_return(event), *_protocols.of_return(event)):
+            for feature in (*_hooks.of_return(event), *_protocols.of_return(event), _cycles.of_return(event)):
                 yield from self._of_language(event, feature)
             for feature, where in _generators.of_return(event):
                 if words := _language.told(feature, self.release):
@@ -394,8 +409,8 @@ class UnsupportedPython(Rule):
             return skip_unread_store(event, event.node) if isinstance(event.receiver, FunctionValue) else None
         if isinstance(event, Define):
             return class_of_file(event)
-        if isinstance(event, ProgramCall) and not _is_pydantic(event):
-            return _as_dict(event) if _is_partial_dict(event) else plain_class(event)
+        if isinstance(event, ProgramCall) and not _construction.is_pydantic(event):
+            return _as_dict(event) if _construction.is_partial_dict(event) else plain_class(event)
         if (found := plain_property(event)) is not None:
             return found
         if isinstance(event, (Call, ProgramCall, Operation, Use)) and isinstance(event.node, ast.expr):
@@ -422,45 +437,6 @@ class UnsupportedPython(Rule):
             help=help,
             graph_breaks=graph_breaks,
         )
-
-
-def _is_pydantic(event: ProgramCall) -> bool:
-    """Whether a model of pydantic is built."""
-    if not isinstance(event.function, ClassValue):
-        return False
-    cls = event.function.cls
-    based = event.ask.external_base(cls).startswith("pydantic.")
-    return based or any(_pydantic(event, decorator) for decorator in cls.node.decorator_list)
-
-
-def _is_built_from_sizes(event: ProgramCall) -> bool:
-    """Whether a tensor subclass gets what is known and no tensor, and does not tell torch what it is made of: that is traced."""
-    assert isinstance(event.function, ClassValue)
-    cls, given = event.function.cls, event.args[0] if event.args else UNKNOWN
-    if tensor_of(given) is not None or any(option is UNKNOWN for option in given.options):
-        return False
-    return not all(event.ask.method(cls, name) for name in ("__tensor_flatten__", "__tensor_unflatten__"))
-
-
-def _is_partial_dict(event: ProgramCall) -> bool:
-    """Whether a `TypedDict` is built of which a key may be left out."""
-    if not isinstance(event.function, ClassValue):
-        return False
-    cls = event.function.cls
-    if not event.ask.external_base(cls).endswith(".TypedDict"):
-        return False
-    partial = any(k.arg == "total" and ast.unparse(k.value) == "False" for k in cls.node.keywords)
-    keys = [each.annotation for each in cls.node.body if isinstance(each, ast.AnnAssign)]
-    words = [ast.unparse(key.value).rpartition(".")[2] if isinstance(key, ast.Subscript) else "" for key in keys]
-    return any(word != "Required" if partial else word == "NotRequired" for word in words)
-
-
-def _pydantic(event: ProgramCall, decorator: ast.expr) -> bool:
-    node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if not isinstance(node, ast.Name):
-        return False
-    value = event.ask.module_value(node.id, event.function.cls.module)
-    return isinstance(value, External) and value.name.startswith("pydantic.")
 
 
 def _has_object(element: Value, deep: int = 3) -> bool:

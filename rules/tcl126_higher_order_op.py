@@ -11,7 +11,7 @@ from tclint.rules import _operands
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts, traits
 from tclint.torch_facts.operators import OPERATORS
-from tclint.values import Const, FunctionValue, Tensor, Value
+from tclint.values import Const, FunctionValue, Instance, Object, Seq, Tensor, Value
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -41,7 +41,20 @@ class HigherOrderOp(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     torch = ">=2.8"
     graph_breaks = (
-        *("GB0040", "GB0041", "GB0301", "GB0302", "GB0303", "GB0304", "GB0309", "GB0310", "GB0311", "GB0313", "GB0314"),
+        *(
+            "GB0040",
+            "GB0041",
+            "GB0301",
+            "GB0302",
+            "GB0303",
+            "GB0304",
+            "GB0309",
+            "GB0310",
+            "GB0311",
+            "GB0312",
+            "GB0313",
+            "GB0314",
+        ),
         *("GB0315", "GB0316", "GB0317", "GB0318", "GB0319", "GB0320", "GB0321", "GB0322", "GB0323", "GB0324", "GB0325"),
         *("GB0326", "GB0339", "GB0340", "GB0341", "GB0342", "GB0343", "GB0350", "GB0351"),
     )
@@ -80,6 +93,8 @@ def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) ->
             return "what stands for a function cannot be called"
     if chooses and isinstance(operands, Tensor):
         return "the operands are a tensor and not a tuple"
+    if chooses and isinstance(operands, Seq) and any(_is_no_data(each) for each in operands.items or ()):
+        return "an operand is an object, and neither a tensor nor a number"
     nodes = [each.function.node for each in functions if isinstance(each, FunctionValue)]
     if len(nodes) != 2:
         return None
@@ -101,6 +116,12 @@ def _wrong(functions: Sequence[Value], operands: Value | None, chooses: bool) ->
     if chooses and len({_structure(each) for node in nodes for each in _returned(node)} - {None}) > 1:
         return "the two functions return different structures"
     return None
+
+
+def _is_no_data(value: Value) -> bool:
+    """Whether this is a module, a function or an object of the program: the graph has no such inputs."""
+    module = isinstance(value, Object) and value.name.startswith("torch.nn.")
+    return module or isinstance(value, (Instance, FunctionValue))
 
 
 def _captured(value: FunctionValue) -> frozenset[str]:

@@ -8,13 +8,15 @@ one that comes from outside as an object like any other.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tclint.values import Instance, Value
+from tclint.values import Instance, Value, tensor_of
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
-    from tclint.program import Function
+    from tclint.program import Class, Function
+
+_DISPATCHES: Final = "__torch_function__"
 
 
 def walked(frame: Frame, value: Value, node: ast.AST | None) -> str:
@@ -41,6 +43,32 @@ def below(frame: Frame, value: Value, node: ast.AST | None, *methods: str) -> st
         return ""
     held = is_held(frame, node)
     return "" if held is None else f"an object below {base} that is {'held' if held else 'made here'}"
+
+
+def subclass(frame: Frame, value: Value | None) -> Class | None:
+    """The class of the program that a tensor is of, where `__torch_function__` runs for it: not switched off, no `__torch_dispatch__`."""
+    tensor = tensor_of(value) if value is not None else None
+    classes = frame.interp.classes
+    if tensor is None or tensor.cls is None or classes.external_base(tensor.cls) != "torch.Tensor":
+        return None
+    written = any(_DISPATCHES in each.assignments for each in classes.mro(tensor.cls))
+    return None if written or classes.find_method(tensor.cls, "__torch_dispatch__") is not None else tensor.cls
+
+
+def number(frame: Frame, value: Value) -> str:
+    """What an object of the program is called that can stand for a whole number, and for nothing else to torch; or nothing."""
+    if not isinstance(value, Instance) or frame.interp.classes.external_base(value.cls):
+        return ""
+    find = frame.interp.classes.find_method
+    plain = find(value.cls, "__index__") is not None and find(value.cls, _DISPATCHES) is None
+    return "an object with __index__" if plain else ""
+
+
+def refuses(frame: Frame, value: Value) -> bool:
+    """Whether an object says to every function of torch that it is not for it."""
+    method = frame.interp.classes.find_method(value.cls, _DISPATCHES) if isinstance(value, Instance) else None
+    given = [each.value for each in ast.walk(method.node) if isinstance(each, ast.Return)] if method is not None else []
+    return bool(given) and all(isinstance(each, ast.Name) and each.id == "NotImplemented" for each in given)
 
 
 def is_held(frame: Frame, node: ast.AST) -> bool | None:

@@ -246,6 +246,10 @@ class Queries:
         """Which object below a class outside the program answers for an expression, where it has none of the methods."""
         return asked.below(self._frame, value, node, *methods)
 
+    def subclass(self, value: Value | None) -> Class | None:
+        """The class of the program that a tensor is of, where `__torch_function__` runs for it."""
+        return asked.subclass(self._frame, value)
+
     def is_held(self, node: ast.AST) -> bool | None:
         """Whether what an expression names was made before the region is entered; None where that is not to be seen."""
         return asked.is_held(self._frame, node)

@@ -8,10 +8,11 @@ import ast
 from collections.abc import Sequence
 
 from tclint.events import asked
+from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
 from tclint.sources.tree import nodes, text
-from tclint.values import ClassValue, Instance, Partial, Value
+from tclint.values import ClassValue, Instance, Object, Partial, Value
 
 
 def tell_read(frame: Frame, node: ast.AST, instance: Instance, what: str) -> None:
@@ -36,16 +37,31 @@ def tell_super(frame: Frame, node: ast.AST, instance: Value, name: str) -> None:
             frame.interp.emitter.feature(frame, node, f"super().{name}() of {who}")
         elif isinstance(instance, Instance) and not frame.interp.classes.external_base(instance.cls):
             frame.interp.emitter.feature(frame, node, f"super().{name}() of object")
+            if not hasattr(object, name):
+                exceptions.fails(frame, node, "attribute of super() that no class has")
         elif isinstance(instance, ClassValue) and (base := frame.interp.classes.external_base(instance.cls)):
             frame.interp.emitter.feature(frame, node, f"super().{name}() of a class below {base}")
 
 
-def tell_super_data(frame: Frame, node: ast.AST, held: Value) -> None:
+def tell_super_data(frame: Frame, node: ast.AST, held: Value, cls: Class, name: str) -> None:
     """`super().name` where a class of the program holds something under that name that is no function of its own."""
     if frame.region is None:
         return
-    if isinstance(node, ast.Call) and isinstance(held, (ClassValue, Instance, Partial)):
+    assigned = cls.assignments[name]
+    if not assigned.path and _is_false(getattr(cls.module.node(assigned.ordinal), "value", None)):
+        frame.interp.emitter.feature(frame, node, "attribute of super() that is false")
+    module = isinstance(held, Object) and held.name.startswith("torch.nn.")
+    if isinstance(node, ast.Call) and (module or isinstance(held, (ClassValue, Instance, Partial))):
         frame.interp.emitter.feature(frame, node, "call of an attribute of super() that is no function")
+
+
+def _is_false(written: ast.AST | None) -> bool:
+    """Whether Python takes what is written out for false: `0`, `None`, `()`."""
+    if isinstance(written, (ast.Tuple, ast.List)):
+        return not written.elts
+    if isinstance(written, ast.Dict):
+        return not written.keys
+    return isinstance(written, ast.Constant) and not written.value
 
 
 def tell_deleted(frame: Frame, node: ast.stmt | ast.expr, place: ast.expr, owner: Value, name: str) -> None:

@@ -136,6 +136,8 @@ class Emitter:
             return
         given = [*zip(args, node.args, strict=False)] if len(args) == len(node.args) else []
         given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg is not None and k.arg in keywords]
+        if "try" in frame.blocks and any(asked.refuses(frame, each) for each, _ in given):
+            self.feature(frame, node, "__torch_function__ that refuses")
         for value, written in given:
-            if who := asked.below(frame, value, written):
+            if who := asked.below(frame, value, written) or asked.number(frame, value):
                 self.feature(frame, node, f"hand to torch of {who}")

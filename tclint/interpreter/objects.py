@@ -138,7 +138,7 @@ class Objects:
         if base.endswith(tokenizers.CLASS_ENDINGS):
             return Object(tokenizers.TOKENIZER, frame.origin(node))
         if base == "torch.Tensor":
-            return Tensor(origin=frame.origin(node))
+            return Tensor(origin=frame.origin(node), cls=cls)
         given: list[tuple[Any, Value]] = [*enumerate(args), *keywords.items()]
         deciding = [(place, value) for place, value in given if value.decides_code()]
         inner = max([value.nesting() for _, value in deciding], default=-1)
@@ -361,7 +361,7 @@ class Objects:
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
                 held = self._interp.classes.assigned(ancestor, assigned, name, frame, node)
-                answering.tell_super_data(frame, node, held)
+                answering.tell_super_data(frame, node, held, ancestor, name)
                 return held
         answering.tell_super(frame, node, instance, name)
         return UNKNOWN

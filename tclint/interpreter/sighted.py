@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tclint.interpreter import assigned, exceptions
+from tclint.interpreter import assigned, exceptions, made_on
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.sources.tree import nodes
@@ -74,6 +74,10 @@ def tells_refused(frame: Frame, node: ast.Try) -> bool:
             found = refused(frame, statement)
             if found is not None:
                 exceptions.fails(frame, found, "operation on sizes that do not fit")
+                return True
+            found = made_on.mixed(frame, statement)
+            if found is not None:
+                exceptions.fails(frame, found, "operation on tensors of two devices")
                 return True
     return False
 
@@ -146,6 +150,8 @@ class _Witness:
             return tuple(self.value(frame, each) for each in node.elts)
         if isinstance(node, ast.BinOp):
             return self._both(node.op, self.value(frame, node.left), self.value(frame, node.right))
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return self._member(node.ops[0], self.value(frame, node.left), self.value(frame, node.comparators[0]))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self._both(node.ops[0], self.value(frame, node.left), self.value(frame, node.comparators[0]))
         if isinstance(node, ast.BoolOp):
@@ -208,6 +214,12 @@ class _Witness:
         compared = name in ("eq", "ne") and None in (left, right)
         whole = not (isinstance(left, tuple) and _UNKNOWN in (*left, *right))
         return apply(left, right) if (alike and whole) or compared else _UNKNOWN
+
+    def _member(self, how: ast.cmpop, element: Any, group: Any) -> Any:
+        plain = _is_plain(element) and isinstance(group, tuple) and not isinstance(group, Layout)
+        if not plain or not all(_is_plain(each) for each in group):
+            return _UNKNOWN
+        return (element in group) is isinstance(how, ast.In)
 
     def _chain(self, frame: Frame, node: ast.BoolOp) -> Any:
         ends = isinstance(node.op, ast.Or)

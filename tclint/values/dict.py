@@ -30,11 +30,14 @@ _VIEWS: Final = facts.named("gives a view of a dict")
 
 
 class Dict(Value):
-    """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives."""
+    """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives; `objects` says that
+    a key is an object, a class or a function, and no plain value."""
 
-    __slots__ = ("_key", "depth", "elem", "items", "kind")
+    __slots__ = ("_key", "depth", "elem", "items", "kind", "objects")
 
-    def __init__(self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict") -> None:
+    def __init__(
+        self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict", objects: bool = False
+    ) -> None:
         inner = max([v.depth for v in items.values()], default=0)
         if inner >= MAX_NESTING:
             items, elem, inner = {}, UNKNOWN, 0
@@ -42,6 +45,7 @@ class Dict(Value):
         self.items = items
         self.elem = elem  # None: no other keys
         self.kind = kind
+        self.objects = objects
         self._key: Any = None
 
     @property
@@ -69,6 +73,11 @@ class Dict(Value):
             values.append(self.elem)
         return values
 
+    @property
+    def of_objects(self) -> str:
+        """What the facts add to the name of what shows its keys."""
+        return " of objects" if self.objects else ""
+
     def holds_unknown(self) -> bool:
         """Whether there may be keys of which nobody knows what they hold."""
         return self.elem is not None and _mixed(self.elem)
@@ -87,7 +96,7 @@ class Dict(Value):
     ) -> Value:
         result, changed = self.method(name, args, keywords)
         if frame.region is None and isinstance(result, Seq) and name in _VIEWS:
-            result = result.made_by(f"dict.{name}")
+            result = result.made_by(f"dict.{name}{self.of_objects}")
         frame.interp.emitter.call(frame, node, f"dict.{name}", args, keywords, self, result)
         if "." in self.kind:  # a class of its own, with facts of its own
             frame.interp.emitter.call(frame, node, f"{self.kind}.{name}", args, keywords, self, result)
@@ -123,7 +132,7 @@ class Dict(Value):
             if found is not None:
                 if name == "pop":
                     rest = {k: v for k, v in self.items.items() if k != args[0].value}
-                    return found, Dict(rest, self.elem, self.kind)
+                    return found, Dict(rest, self.elem, self.kind, self.objects)
                 return found, None
             if self.elem is None:
                 return fallback, None
@@ -140,7 +149,7 @@ class Dict(Value):
         elif args:
             elem = UNKNOWN
         items.update(keywords)
-        return Dict(items, elem, self.kind)
+        return Dict(items, elem, self.kind, self.objects)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         if type(index) is Const:
@@ -157,11 +166,11 @@ class Dict(Value):
         if isinstance(index, Const) and _hashable(index.value):
             if len(items) < _MAX_KEYS or index.value in items:
                 items[index.value] = value
-                return Dict(items, self.elem, self.kind)
+                return Dict(items, self.elem, self.kind, self.objects)
         if self.kind == "kwargs" or (items and self.elem is None):
             # Known keys hold different things; what an unknown key holds says nothing about the rest.
-            return Dict(items, UNKNOWN, self.kind)
-        return Dict(items, value if self.elem is None else join(self.elem, value), self.kind)
+            return Dict(items, UNKNOWN, self.kind, self.objects)
+        return Dict(items, value if self.elem is None else join(self.elem, value), self.kind, self.objects)
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         keys = [_key(k) for k in self.items]
@@ -199,27 +208,29 @@ class Dict(Value):
 
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
-        return Dict(items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind)
+        return Dict(
+            items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind, self.objects
+        )
 
     def sized(self, like: Value) -> Value:
         if not isinstance(like, Dict) or self.items.keys() != like.items.keys():
             return self
-        return Dict({k: v.sized(like.items[k]) for k, v in self.items.items()}, self.elem, self.kind)
+        return Dict({k: v.sized(like.items[k]) for k, v in self.items.items()}, self.elem, self.kind, self.objects)
 
     def held_items(self) -> tuple[Value, ...]:
         return tuple(self.items.values())
 
     def holding_items(self, items: Sequence[Value]) -> Value:
-        return Dict(dict(zip(self.items, items, strict=True)), self.elem, self.kind)
+        return Dict(dict(zip(self.items, items, strict=True)), self.elem, self.kind, self.objects)
 
     def fresh(self) -> Value:
-        return Dict(self.items, self.elem, self.kind)
+        return Dict(self.items, self.elem, self.kind, self.objects)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.contains(of) is None:
             return self
         items = {k: v.mapped(of, change) for k, v in self.items.items()}
-        return Dict(items, self.elem.mapped(of, change) if self.elem is not None else None, self.kind)
+        return Dict(items, self.elem.mapped(of, change) if self.elem is not None else None, self.kind, self.objects)
 
     def guarded(self) -> Guarded:
         if self.elem is not None:
@@ -228,7 +239,7 @@ class Dict(Value):
 
     def as_input(self, name: str, origin: Origin) -> Value:
         items = {k: v.as_input(name, origin) for k, v in self.items.items()}
-        return Dict(items, self.elem.as_input(name, origin) if self.elem is not None else None, self.kind)
+        return Dict(items, self.elem.as_input(name, origin) if self.elem is not None else None, self.kind, self.objects)
 
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:
@@ -241,7 +252,7 @@ class Dict(Value):
             elem = self.elem or other.elem
         else:
             elem = join(self.elem, other.elem)
-        return Dict(items, elem, self.kind)
+        return Dict(items, elem, self.kind, self.objects and other.objects)
 
     def widen(self) -> Value:
         return Dict({}, UNKNOWN)

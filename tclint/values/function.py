@@ -44,6 +44,11 @@ class FunctionValue(Value):
             key = (*key, "deep" if deep else tuple([(name, value.key) for name, value in captured]))
         self.key = key
 
+    @property
+    def is_made_here(self) -> bool:
+        """Whether another function makes it, each time it runs."""
+        return self.closure is not None and self.function.parent is not None
+
     def __repr__(self) -> str:
         return f"Function({self.function.qualname})"
 
@@ -54,6 +59,8 @@ class FunctionValue(Value):
         if not quiet and frame.region is not None:
             owner = "a function" if self.bound is None else "a method"
             frame.interp.emitter.feature(frame, node, f"{name if name[:2] == '__' else 'an attribute'} of {owner}")
+            if name == "__get__" and self.is_made_here:
+                frame.interp.emitter.feature(frame, node, f"{name} of a function that is made here")
         if name == "__name__" and not self.function.decorators:
             return Const(self.function.name)  # how programs tell the functions of a choice apart
         return STR if name in ("__name__", "__qualname__", "__doc__") else UNKNOWN

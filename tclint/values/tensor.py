@@ -36,6 +36,7 @@ from tclint.values.value import TENSOR, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
+    from tclint.program import Class
     from tclint.timeline.guarded import Guarded
     from tclint.values.region import CompileSite
 
@@ -57,11 +58,13 @@ _DERIVED_KEEP: Final = DATA_SIZED | HOST | ARRAY | STEADY | NO_GRADIENT | GRADIE
 class Tensor(Value):
     """A tensor and what is known of it. `dtype` is one of b i f c or empty; `ndim` is -1 where unknown.
 
-    Of tensors that eager code makes more is known: `exact`, the name of the dtype, and how it lies in memory.
+    Of tensors that eager code makes more is known: `exact`, the name of the dtype, and how it lies in memory. `cls` is the
+    class of the program below `torch.Tensor` that it is of, where that is known.
     """
 
     __slots__ = (
         "base",
+        "cls",
         "conf",
         "dtype",
         "exact",
@@ -89,6 +92,7 @@ class Tensor(Value):
         marks: frozenset[int] = frozenset(),
         exact: str = "",
         strides: tuple[int, ...] | None = None,
+        cls: Class | None = None,
     ) -> None:
         self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
         self.marks = marks  # dimensions marked dynamic in eager code
@@ -107,6 +111,9 @@ class Tensor(Value):
             self.key = (*self.key, shape, marks, strides)
         if exact:
             self.key = (*self.key, exact)
+        self.cls = cls
+        if cls is not None:
+            self.key = (*self.key, cls.qualname, cls.module.path)
 
     @property
     def is_known_number(self) -> bool:
@@ -185,6 +192,8 @@ class Tensor(Value):
         name = wanted.name if isinstance(wanted, External) else ""
         if name in TENSOR_TYPES:
             return True if self.conf > NAMED else None
+        if self.cls is not None and isinstance(wanted, ClassValue):
+            return True if wanted.cls is self.cls else None
         if (name in PYTHON_TYPES or isinstance(wanted, ClassValue)) and self.conf > NAMED:
             return False
         return None
@@ -248,6 +257,7 @@ class Tensor(Value):
             and self.ndim == other.ndim
             and self.exact == other.exact
             and self.base == other.base
+            and self.cls is other.cls
             and self.origin.line
         ):
             return self
@@ -266,6 +276,7 @@ class Tensor(Value):
             self.marks & other.marks,
             self.exact if self.exact == other.exact else "",
             self.strides if self.strides == other.strides else (),
+            self.cls if self.cls is other.cls else None,
         )
 
     def widen(self) -> Value:
@@ -284,6 +295,7 @@ _TENSOR_FIELDS: Final = (
     "marks",
     "exact",
     "strides",
+    "cls",
 )
 # What a join keeps only where both have it.
 _IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT | SPARSE

@@ -10,6 +10,7 @@ from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read
 from tclint.values import (
+    ENUM,
     FALSE,
     NONE,
     OWNED,
@@ -20,6 +21,7 @@ from tclint.values import (
     Dict,
     External,
     FunctionValue,
+    Instance,
     Object,
     Seq,
     Value,
@@ -90,6 +92,7 @@ def _sequence(frame: Frame, elements: list[ast.expr], kind: str) -> Value:
 def _dict(frame: Frame, node: ast.Dict) -> Value:
     items: dict[Any, Value] = {}
     elem: Value | None = None
+    objects = False
     memory = frame.interp.graph_memory
     runs = memory.runs
     for key, value_node in zip(node.keys, node.values, strict=True):
@@ -111,6 +114,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
                 elem = UNKNOWN
             continue
         name = evaluate(frame, key)
+        objects = objects or _is_object(name)
         frame.interp.emitter.emit(events.Operation, frame, key, "key", name, value)
         if isinstance(name, Const) and len(items) < 64:
             items[name.value] = value
@@ -118,7 +122,14 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             items[name.key] = value
         else:
             elem = value if elem is None else join(elem, value)
-    return Dict(items, elem)
+    return Dict(items, elem, objects=objects)
+
+
+def _is_object(key: Value) -> bool:
+    """Whether a key is no plain value: an object, a class or a function; dtypes and the like are plain to Dynamo."""
+    builtin = type(key) is External and key.name.startswith("builtins.")
+    member = type(key) is Object and key.name == ENUM
+    return builtin or member or isinstance(key, (Instance, ClassValue, FunctionValue))
 
 
 def _slice(frame: Frame, node: ast.Slice) -> Value:

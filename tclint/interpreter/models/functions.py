@@ -42,17 +42,20 @@ def _as_made(frame: Frame, node: ast.AST, name: str, args: Args, result: Value) 
     short = name.removeprefix("builtins.")
     if short == "iter" and args:
         return _iterator(frame, node, args[0], result)
+    if args and isinstance(args[0], Dict) and f"{short}{args[0].of_objects}" in objects.types():
+        short += args[0].of_objects
     if short not in objects.types():
         return result
     if isinstance(result, Seq):
         return result.made_by(short)
-    return Object(short, frame.origin(node)) if result is UNKNOWN and frame.region is None else result
+    named = result is UNKNOWN or isinstance(result, Object) and result.name == name != short
+    return Object(short, frame.origin(node)) if named and frame.region is None else result
 
 
 def _iterator(frame: Frame, node: ast.AST, value: Value, result: Value) -> Value:
     """What goes through a value once: by whom it is made says whether Dynamo knows it."""
     kind = value.kind if isinstance(value, Seq) else "dict" if isinstance(value, Dict) else value.maker
-    maker = f"iter of a {kind}"
+    maker = f"iter of a {kind or value.python_type}"
     if maker not in objects.types() or frame.region is not None:
         return result
     return (result if isinstance(result, Seq) else Seq("list", None, value.iterate(frame, node))).made_by(maker)

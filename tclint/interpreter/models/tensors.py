@@ -52,6 +52,7 @@ from tclint.values import (
     TRUE,
     UNKNOWN,
     USED,
+    ClassValue,
     Const,
     Dict,
     External,
@@ -76,6 +77,7 @@ DISTINCT: Final = ("unique", "unique_consecutive")
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
 _DENSE: Final = frozenset((*_SPARSE, *facts.named("makes a sparse or nested tensor dense")))
+_BECOMES: Final = facts.methods("takes a class of tensors")
 _CONTIGUITY_LOST: Final = facts.methods("gives a view with other strides")
 
 
@@ -387,10 +389,14 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
     """A call of a tensor's method, told to the rules."""
     if tensor.flags & SPARSE:
         frame.interp.emitter.emit(events.SparseUse, frame, node, tensor, True)
+    if tensor.cls is not None:  # which may have another method of that name
+        frame.interp.emitter.emit(events.Attribute, frame, node, tensor, name)
     result = hooks.register_of_tensor(frame, node, tensor, name, args)
     if result is None:
         result = method(frame, node, tensor, name, args, keywords)
     result = still_sparse(f"Tensor.{name}", (tensor, *args), result)
+    if name in _BECOMES and args and isinstance(args[0], ClassValue) and isinstance(result, Tensor):
+        result = result.with_(cls=args[0].cls)
     if frame.region is None:
         result = laid_out(frame, tensor, name, args, keywords, result)
         if name in PARTING:

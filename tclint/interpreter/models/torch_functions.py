@@ -129,6 +129,7 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
 # `torch.Tensor` and the classes with a dtype in their names.
 _TENSOR_CLASSES: Final = {"": "f", "Float": "f", "Long": "i", "Bool": "b", "Int": "i"}
 
+_SCRIPT_CLASSES: Final = "torch.classes."
 _SPARSE_TYPES: Final = frozenset(facts.named("is a type of sparse tensors"))
 _SCALERS: Final = (
     name.removesuffix(".step") for name in facts.named("checks its errors on the host") if name.endswith(".step")
@@ -142,6 +143,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(("torch.cond", "torch.func.functional_call"), _unknown),
     **dict.fromkeys(facts.named("is a context that Dynamo enters"), _object),
     **dict.fromkeys(("torch.cuda.CUDAGraph", "torch.Generator", *_SCALERS), _object),
+    **dict.fromkeys(facts.named("makes an object of its own class"), _object),
     **dict.fromkeys(facts.named("gives a stream or an event"), _stream),
     "torch.is_tensor": _is_tensor,
     "torch.where": _where,
@@ -260,6 +262,8 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
 def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     """By what kind of thing the facts say it returns."""
     origin = frame.origin(node)
+    if name.startswith(_SCRIPT_CLASSES):
+        return Object("torch.ScriptObject", origin, name.removeprefix(_SCRIPT_CLASSES))
     if traits.makes_tensor(name):
         made = factory(name, args, keywords, origin)
         apart = frame.region is None and "requires_grad" not in keywords

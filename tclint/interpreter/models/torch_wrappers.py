@@ -37,6 +37,7 @@ from tclint.values import (
 DISABLE: Final = frozenset(facts.named("keeps a function out of the graph"))
 IN_GRAPH: Final = frozenset(facts.named("puts a function into the graph as it is"))
 _CHECKPOINT: Final = frozenset(facts.named("runs a function under a checkpoint"))
+_REPEATS: Final = frozenset(facts.named("repeats a function"))
 _TRANSFORMS: Final = frozenset(facts.named("transforms a function"))
 _TRANSPARENT: Final = frozenset(facts.named("gives back the function it is given"))
 _SCRIPTS: Final = facts.named("makes a scripted function")
@@ -90,7 +91,10 @@ def _captured(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
             taken = each.function.node.args.args[1 if each.bound is not None else 0 :]
             passed = list(operands or ()) if operands is not None and len(operands) == len(taken) else []
             blank = [Tensor(PROVEN, "", -1, 0, frame.origin(node)) for _ in taken]
-            call_inside(frame, node, name, each, passed or blank, False)
+            given_back = call_inside(frame, node, name, each, passed or blank, False)
+            number = isinstance(given_back, Tensor) and given_back.dtype and given_back.dtype != "b"
+            if number and each is args[0] and name in _REPEATS:
+                frame.interp.emitter.feature(frame, node, "condition of a loop in the graph that is a number")
     return function(frame, node, name, args, keywords)
 
 
