@@ -13,7 +13,7 @@ from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix
 from tclint.rules import _language
 from tclint.rules._spellings import counted, own_name
 from tclint.ruleset.rule import Rule, sure, whole_frame
-from tclint.torch_facts import calls, facts, features, grouped
+from tclint.torch_facts import calls, facts, features, index_groups
 from tclint.values import ARRAY, NONE, UNKNOWN, Const, Object, Scalar, Tensor, Value, tensor_of
 
 # A property is made while a class is defined, and that is what breaks the graph. Tensors are others' business.
@@ -88,7 +88,7 @@ class SkippedCall(Rule):
         *_OF_CLASSES,
         *(p + "*" for p in _OBJECTS),
         *_INSIDE,
-        *grouped.CALLS,
+        *index_groups.CALLS,
         "re.Pattern.finditer",
         "torch.jit.ScriptModule.__call__",
     )
@@ -98,8 +98,8 @@ class SkippedCall(Rule):
         if name in _INSIDE:
             yield from self._inside(event)
             return
-        if name in grouped.CALLS:
-            yield from self._grouped(event, grouped.CALLS[name])
+        if name in index_groups.CALLS:
+            yield from self._grouped(event, index_groups.CALLS[name])
             return
         if _language.of_call(event) in features.table().features:
             return  # asked of an object of the program: TCL120 knows on which releases
@@ -151,7 +151,7 @@ class SkippedCall(Rule):
                 help="call it outside the compiled region, on the batch before it is handed to the model",
             )
 
-    def _grouped(self, event: Call, by: grouped.Grouped) -> Iterator[Finding]:
+    def _grouped(self, event: Call, by: index_groups.Grouped) -> Iterator[Finding]:
         """A call of a library that asks an index for the number of groups which nobody tells it."""
         index = event.arg(*by.asked)
         tensor = index if isinstance(index, Tensor) else None

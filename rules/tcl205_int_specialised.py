@@ -149,8 +149,8 @@ class IntSpecialised(Rule):
         """`TABLE[x.shape[1]]`: a dict or list of Python is asked with the number."""
         if isinstance(event.receiver, Seq) and event.receiver.kind not in ("list", "tuple"):
             return
-        if isinstance(event.node, ast.Subscript) and ast.unparse(event.node.value) in event.ask.of_scope(_asked_for):
-            return  # a cache that is keyed by it: TCL212
+        if _is_cache(event):
+            return
         if index.source == "arg":
             yield from self._check(event, [index])
         elif index.source == "size":
@@ -185,7 +185,7 @@ class IntSpecialised(Rule):
     def on_store(self, event: Store) -> Iterator[Finding]:
         if event.target == "subscript" and isinstance(event.receiver, Tensor) and event.index is not None:
             yield from self._position(event, event.index)
-        elif event.target == "subscript" and isinstance(event.receiver, Dict):
+        elif event.target == "subscript" and isinstance(event.receiver, Dict) and not _is_cache(event):
             yield from self._kept(event, event.index, "is the key of an entry", "let the caller name what comes out")
 
     def _position(self, event: Event, index: Value) -> Iterator[Finding]:
@@ -212,6 +212,11 @@ class IntSpecialised(Rule):
                 help="make it a constant, or use a tensor index",
             )
             return
+
+
+def _is_cache(event: Event) -> bool:
+    """A dict that is asked whether it has the key: TCL212 speaks of it."""
+    return isinstance(event.node, ast.Subscript) and ast.unparse(event.node.value) in event.ask.of_scope(_asked_for)
 
 
 def _burns_tuples(event: Event) -> bool:

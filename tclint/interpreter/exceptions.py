@@ -296,3 +296,8 @@ def _is_super(node: ast.AST) -> bool:
     """Whether this is `super().__init__`."""
     inner = node.value if isinstance(node, ast.Attribute) and node.attr == "__init__" else None
     return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "super"
+
+
+def ends(frame: Frame, body: Sequence[ast.stmt]) -> bool:
+    """Whether an arm ends in an error that nobody catches: a program that works goes on behind it."""
+    return bool(body) and isinstance(body[-1], ast.Raise) and not caught(frame)

@@ -135,7 +135,7 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.modal -= trains
         if not frame.dead:
             after = frame.env
-        left |= frame.dead and not _fails(frame, node.body)
+        left |= frame.dead and not exceptions.ends(frame, node.body)
         frame.dead = False
     ends = memory.branch(before) if undecided else {}
     if otherwise is not None:
@@ -150,7 +150,7 @@ def _if(frame: Frame, node: ast.If) -> None:
             if after is not None and frame.region is not None:
                 _fill_in(frame, node, after, frame.env)
             after = join_env(after, frame.env)
-        left |= frame.dead and not _fails(frame, node.orelse)
+        left |= frame.dead and not exceptions.ends(frame, node.orelse)
         frame.dead = False
     memory.join(ends)
     if undecided and memory.gradients != gradients and any(isinstance(n, ast.Mod) for n in ast.walk(node.test)):
@@ -162,11 +162,6 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.dead = True
         after = frame.env
     frame.env = after
-
-
-def _fails(frame: Frame, body: list[ast.stmt]) -> bool:
-    """Whether an arm ends in an error that nobody catches: a program that works goes on behind it."""
-    return bool(body) and isinstance(body[-1], ast.Raise) and not exceptions.caught(frame)
 
 
 def _arm(frame: Frame, body: Sequence[ast.stmt], undecided: bool) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tclint.torch_facts import grouped, overlay, releases
+from tclint.torch_facts import index_groups, overlay, releases
 from tclint.torch_facts.answer import Answer, Burned
 from tclint.torch_facts.form import Argument, Form, parse
 
@@ -242,7 +242,7 @@ def _in_package(package: str) -> frozenset[str]:
 @functools.cache
 def _written() -> frozenset[str]:
     by_effect = (name for effect in overlay.effects() for name in overlay.named(effect))
-    return frozenset((*by_effect, *grouped.CALLS))
+    return frozenset((*by_effect, *index_groups.CALLS))
 
 
 @functools.cache

@@ -133,7 +133,7 @@ class Scalar(Value):
     def join_type(self, other: str) -> Value | None:
         """One value that covers it and a constant of the given type."""
         if self.type == other:
-            return self
+            return Scalar(self.type, self.source, self.origin, computed(self.ref)) if self.argument else self
         if self.type in NUMBERS and other in NUMBERS:
             return Scalar("number", self.source, self.origin)
         return None

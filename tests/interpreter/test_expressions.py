@@ -102,7 +102,7 @@ def test_values(expression: str, value: Value) -> None:
         ("x != 'left'", TRUE),
         ("x.shape[0] > 2", Scalar("bool", "size", ref=("x", 0))),
         ("x.sum().item() > 2", Scalar("bool", "data")),
-        ("n == u", Scalar("bool", "arg", ref=("n", -1))),
+        ("n == u", Scalar("bool", "arg", ref=("n", -2))),
     ],
 )
 def test_comparisons(expression: str, value: Value) -> None:

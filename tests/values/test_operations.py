@@ -175,7 +175,7 @@ def test_what_only_tensors_have_makes_one_of_the_unknown(frame: Frame) -> None:
         ("Add", SIZE, Const(1), Scalar("int", "size")),
         ("Div", SIZE, Const(2), Scalar("float", "size")),
         ("Add", INT, Scalar("float", "data"), Scalar("float", "data")),
-        ("Mult", Scalar("int", "arg", ref=("n", -1)), Const(2), Scalar("int", "arg", ref=("n", -1))),
+        ("Mult", Scalar("int", "arg", ref=("n", -1)), Const(2), Scalar("int", "arg", ref=("n", -2))),
         ("Mod", Const("%s"), UNKNOWN, STR),
         ("BitOr", UNKNOWN, TRUE, TRUE),
         ("BitAnd", BOX, Const(False), Const(False)),

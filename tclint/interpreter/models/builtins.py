@@ -10,7 +10,7 @@ from typing import Final
 from tclint import events
 from tclint.interpreter import answering, bindings
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import failing, sort_keys
+from tclint.interpreter.models import failing, iterators, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
@@ -39,13 +39,13 @@ from tclint.values import (
     Seq,
     Tensor,
     Value,
-    join,
     join_all,
     scalar_type,
     tensor_of,
 )
 from tclint.values.object import MADE
 from tclint.values.operators import asked
+from tclint.values.scalar import computed
 from tclint.values.value import NUMBER, TENSOR
 
 
@@ -272,7 +272,7 @@ def _sum(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if tensor is not None:
         return tensor.derived(frame.origin(node), tensor.dtype)
     if isinstance(element, Scalar):
-        return element
+        return Scalar(element.type, element.source, element.origin, computed(element.ref))
     return Scalar(scalar_type(element.value)) if isinstance(element, Const) else UNKNOWN
 
 
@@ -323,21 +323,6 @@ def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
         base = frame.interp.classes.external_base(args[0].cls)
         frame.interp.emitter.feature(frame, node, f"question for data of a class below {base}")
     return BOOL
-
-
-def _next(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    if args and isinstance(args[0], Seq) and args[0].items is not None and _is_begun_here(node, args[0]):
-        return args[0].items[0] if args[0].items else args[1] if len(args) > 1 else UNKNOWN
-    value = args[0].iterate(frame, node) if args else UNKNOWN
-    return join(value, args[1]) if len(args) > 1 else value
-
-
-def _is_begun_here(node: ast.AST, walked: Seq) -> bool:
-    """Whether nobody can have taken an item before: `next(x for x in items if x > n)`, `next(iter(items))`."""
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Name) and given.func.id == "iter":
-        return walked.kind in ("list", "tuple", "dict")
-    return isinstance(given, ast.GeneratorExp)
 
 
 def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -414,10 +399,6 @@ def _slice(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     return Seq("slice", (*given, NONE, NONE, NONE)[:3])
 
 
-def _iter(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return args[0] if args else UNKNOWN
-
-
 def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) != 3:
         return NONE
@@ -472,8 +453,8 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "callable": _callable,
     "getattr": _getattr,
     "hasattr": _hasattr,
-    "next": _next,
-    "iter": _iter,
+    "next": iterators.following,
+    "iter": iterators.begun,
     "map": _map,
     "filter": _filter,
     "any": _truths,
