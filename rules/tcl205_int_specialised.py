@@ -216,7 +216,8 @@ class IntSpecialised(Rule):
 
 def _is_cache(event: Event) -> bool:
     """A dict that is asked whether it has the key: TCL212 speaks of it."""
-    return isinstance(event.node, ast.Subscript) and ast.unparse(event.node.value) in event.ask.of_scope(_asked_for)
+    node = event.node.targets[0] if isinstance(event.node, ast.Assign) else event.node
+    return isinstance(node, ast.Subscript) and ast.unparse(node.value) in event.ask.of_scope(_asked_for)
 
 
 def _burns_tuples(event: Event) -> bool:
