@@ -320,21 +320,32 @@ def _is_name(value: Value) -> bool:
 
 
 def _fields_read(function: ast.AST, name: str, values: Sequence[Value]) -> frozenset[str] | None:
-    """The fields that a function reads of an object, where it does nothing else with it: Dynamo guards on no others."""
-    if not any(isinstance(value, Instance) for value in values):
+    """The fields that a function reads of an object or a dict, where it does nothing else: Dynamo guards on no others."""
+    if not any(isinstance(value, (Instance, Dict)) for value in values):
         return None
     parts = list(ast.walk(function))
-    fields = [node for node in parts if isinstance(node, ast.Attribute) and _is_of(node, name)]
-    if any(value.cls.methods.get(node.attr) for node in fields for value in values if isinstance(value, Instance)):
+    fields = [node for node in parts if isinstance(node, (ast.Attribute, ast.Subscript)) and _is_of(node, name)]
+    if any(isinstance(value, Dict) for value in values) and any(isinstance(node, ast.Attribute) for node in fields):
+        return None  # `.items()`, `.get(…)`
+    methods = (value.cls.methods for value in values if isinstance(value, Instance))
+    own = {each for known in methods for each in known}
+    keys = [_field(node) for node in fields]
+    if None in keys or own.intersection(key for key in keys if key is not None):
         return None  # what its own code reads is not seen here
     uses = sum(isinstance(node, ast.Name) and node.id == name for node in parts)
-    return frozenset(node.attr for node in fields) if uses == len(fields) else None
+    return frozenset(key for key in keys if key is not None) if uses == len(fields) else None
+
+
+def _field(node: ast.Attribute | ast.Subscript) -> str | None:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return str(node.slice.value) if isinstance(node.slice, ast.Constant) else None
 
 
 def _is_read(function: ast.AST, name: str, values: Sequence[Value], blamed: Sequence[str]) -> bool:
     """Whether something that is to blame is read: of an object that may be a field which nobody asks for."""
     fields = _fields_read(function, name, values)
-    return fields is None or any(re.split(r"[.\[)]", f"{each}.")[1] in fields for each in blamed)
+    return fields is None or any(part in fields for each in blamed for part in re.findall(r"\w+", each)[1:2])
 
 
 def _keys(values: Sequence[Value], fields: frozenset[str] | None = None) -> list[Hashable]:
