@@ -7,7 +7,8 @@ from typing import Final
 
 from tclint.events import Return
 from tclint.program import Function
-from tclint.sources.tree import nodes
+from tclint.rules._scope import stores
+from tclint.sources.tree import holders, nodes
 from tclint.torch_facts import facts
 
 FEATURE: Final = "return of a tuple that holds itself"
@@ -24,19 +25,16 @@ def of_return(event: Return) -> str | None:
 
 def _holding_themselves(function: Function) -> frozenset[str]:
     """The names that are bound once, to a tuple of names, one of which is a list that the tuple is added to."""
-    stored = [
-        each.id for each in nodes(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    ]
     made: dict[str, frozenset[str]] = {}
-    added: set[tuple[str, str]] = set()
-    for each in nodes(function.node):
+    for each in holders(function.node):
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple) and isinstance(each.targets[0], ast.Name):
-            parts = frozenset(part.id for part in each.value.elts if isinstance(part, ast.Name))
-            made[each.targets[0].id] = parts
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _ADDS:
+            if function.index(stores)[each.targets[0].id] == 1:
+                parts = frozenset(part.id for part in each.value.elts if isinstance(part, ast.Name))
+                made[each.targets[0].id] = parts
+    added: set[tuple[str, str]] = set()
+    for each in nodes(function.node) if made else ():
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _ADDS:
             for given in each.args:
                 if isinstance(given, ast.Name) and isinstance(each.func.value, ast.Name):
                     added.add((each.func.value.id, given.id))
-    return frozenset(
-        name for name, parts in made.items() if stored.count(name) == 1 and any((p, name) in added for p in parts)
-    )
+    return frozenset(name for name, parts in made.items() if any((p, name) in added for p in parts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -73,10 +74,11 @@ def _reads_around(node: ast.GeneratorExp, event: Return) -> bool:
 
 def _made(function: Function) -> Mapping[str, ast.expr]:
     """What the names of a function hold that one assignment alone binds."""
-    stores = [each.id for each in own(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    bound = [each.id for each in own(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    times = Counter(bound)
     return {
         each.targets[0].id: each.value
         for each in own(function.node)
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
-        if stores.count(each.targets[0].id) == 1
+        if times[each.targets[0].id] == 1
     }

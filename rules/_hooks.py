@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.events import Call, Event, Return, Store
 from tclint.program import Function
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, FunctionValue, Object, Seq, Value, tensor_of
 
@@ -78,7 +79,7 @@ def _registers(event: Event, node: ast.expr | None, of_inputs: bool = False) -> 
 def _kept(function: Function) -> tuple[ast.expr, ...]:
     """What a function writes to attributes and items, or adds to a container that is an attribute."""
     found: list[ast.expr] = []
-    for each in ast.walk(function.node):
+    for each in nodes(function.node):
         if isinstance(each, ast.Assign) and any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in each.targets):
             found.append(each.value)
         elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _KEEPS:

@@ -10,8 +10,8 @@ from typing import Final
 
 from tclint.events import Call, Event, ProgramCall, Return, Store, Subscript
 from tclint.program import Function, Module
-from tclint.rules._scope import of_file
-from tclint.sources.tree import nodes
+from tclint.rules._scope import of_file, stores
+from tclint.sources.tree import holders, nodes
 from tclint.values import (
     ARRAY,
     INPUT,
@@ -228,14 +228,11 @@ def _is_of_computed(event: Return, value: Scalar) -> bool:
 
 def _made(function: Function) -> Mapping[str, ast.expr]:
     """Which names one assignment alone binds to which call's function."""
-    stores = [
-        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    ]
     return {
         each.targets[0].id: each.value.func
-        for each in ast.walk(function.node)
+        for each in holders(function.node)
         if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
-        if isinstance(each.targets[0], ast.Name) and stores.count(each.targets[0].id) == 1
+        if isinstance(each.targets[0], ast.Name) and function.index(stores)[each.targets[0].id] == 1
     }
 
 
@@ -251,7 +248,7 @@ def _classes(function: Function) -> frozenset[str]:
 
 def _entered(function: Function) -> Mapping[str, ast.expr]:
     """Which names `with … as name` binds to which call's function."""
-    items = (item for each in ast.walk(function.node) if isinstance(each, ast.With) for item in each.items)
+    items = (item for each in holders(function.node) if isinstance(each, ast.With) for item in each.items)
     return {
         item.optional_vars.id: item.context_expr.func
         for item in items

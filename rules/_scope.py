@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.sources.tree import ancestors, own, text
+from tclint.sources.tree import ancestors, nodes, own, text
 from tclint.values import FunctionValue
 
 if TYPE_CHECKING:
     from tclint.events import Compile, Event
+    from tclint.program import Function
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -30,6 +32,11 @@ def of_file(event: Event, name: str) -> bool:
     """Whether a name that a function uses is one of its file: a global, an import."""
     function = event.enclosing
     return function is not None and event.module.named(name) is not None and name not in function.bound_names()
+
+
+def stores(function: Function) -> Counter[str]:
+    """How often each name is bound in a function and in those inside it; asked as an index of the function."""
+    return Counter(n.id for n in nodes(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:

@@ -7,8 +7,8 @@ from typing import Final
 
 from tclint.events import Store, Use
 from tclint.program import Function
-from tclint.rules._scope import scope
-from tclint.sources.tree import Position, ancestors, position
+from tclint.rules._scope import scope, stores
+from tclint.sources.tree import Position, ancestors, holders, position
 from tclint.torch_facts import facts
 from tclint.values import External, tensor_of
 
@@ -51,15 +51,11 @@ def is_left_by(event: Use, run: object, broken: ast.AST) -> bool:
 def _bound_once(function: Function) -> dict[str, Position]:
     """The names that one assignment alone binds, and where what they are bound to stands."""
     found: dict[str, list[Position]] = {}
-    for each in ast.walk(function.node):
+    for each in holders(function.node):
         if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
             found.setdefault(each.targets[0].id, []).append(position(each.value))
-        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            found.setdefault(each.id, [])
-    stores = [
-        each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    ]
-    return {name: places[0] for name, places in found.items() if len(places) == 1 == stores.count(name)}
+    times = function.index(stores)
+    return {name: places[0] for name, places in found.items() if len(places) == 1 == times[name]}
 
 
 def _bound_anew(function: Function) -> frozenset[str]:
