@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze, grad_argument
+from tclint.sources.tree import nodes
 from tclint.torch_facts import dtypes
 from tclint.torch_facts import modes as facts
 from tclint.values import (
@@ -115,7 +117,22 @@ def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], rece
 def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -> None:
     """`p.requires_grad_(False)` for a parameter: which ones require a gradient is guarded."""
     if frame.region is None and isinstance(receiver, Tensor) and receiver.flags & PARAMETER:
-        frame.interp.account.write(frame, node, ("mode", "", _EVERY, "requires_grad"), wanted)
+        frame.interp.account.write(frame, node, ("mode", "", _group(frame, receiver), "requires_grad"), wanted)
+
+
+def _group(frame: Frame, parameter: Tensor) -> str:
+    """Whose parameter it is, as the loop over them says: `net[0]` of `for p in net[epoch].parameters()` in the first turn."""
+    made = parameter.origin.node
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute):
+        return _EVERY
+    if made.func.attr not in ("parameters", "named_parameters"):
+        return _EVERY
+    text = ast.unparse(made.func.value)
+    for name in sorted({part.id for part in nodes(made.func.value) if isinstance(part, ast.Name)}):
+        value = frame.env.get(name)
+        if isinstance(value, Const):
+            text = re.sub(rf"\b{name}\b", repr(value.value), text)
+    return text
 
 
 def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from tclint.timeline import guarded, policy
-from tclint.values.constant import TRUE
+from tclint.values.constant import FALSE, TRUE
 from tclint.values.instance import Instance
 from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, spot
 from tclint.values.tensor import Tensor
@@ -365,6 +365,7 @@ class Evidence:
         names = [_mode_name(place) for place in self.writes("mode")]
         # Modules are made in training mode; of other modes nobody knows how they are at first.
         state = {n: TRUE.guarded() if n.endswith(".training") else guarded.UNKNOWN for n in names}
+        state.update(self._thawed)
         runs = dict.fromkeys(names, 1)
         last: dict[str, Write] = {}
         fresh = set(names)  # what was not set since the last call
@@ -384,6 +385,23 @@ class Evidence:
                 fresh.discard(name)
                 state[name] = told if isinstance(told, (guarded.Exact, guarded.Number)) else guarded.UNKNOWN
         return policy.programs([_exact(each) for each in moments], self._policy), moments
+
+    @cached_property
+    def _thawed(self) -> dict[str, guarded.Guarded]:
+        """Whether parameters need a gradient at first, by what is set later: they are made so; what is told to need one
+        after others were told not to was one of these."""
+        found: dict[str, guarded.Guarded] = {}
+        frozen = False
+        for moment in self._walk:
+            if isinstance(moment, Write) and moment.place[0] == "mode" and moment.place[3] == "requires_grad":
+                told = moment.value.guarded()
+                off = told == FALSE.guarded()
+                if isinstance(told, guarded.Exact):
+                    found.setdefault(
+                        _mode_name(moment.place), FALSE.guarded() if frozen and not off else TRUE.guarded()
+                    )
+                frozen = frozen or off
+        return found
 
     # -- how it is told -----------------------------------------------------------------------------------------
 
@@ -458,7 +476,15 @@ def _exact(moment: guarded.Moment) -> guarded.Moment:
 
 
 def _listed_modes(moments: Sequence[guarded.Moment]) -> str:
-    rows = [" and ".join(t for g in moment.values() if (t := guarded.text(g))) for moment in moments]
+    """The modes that differ between the calls, of each call what is other than at the call before."""
+    told = [{n: text for n, g in moment.items() if (text := guarded.text(g))} for moment in moments]
+    names = [n for n in dict.fromkeys(n for each in told for n in each) if len({each.get(n) for each in told}) > 1]
+    rows: list[str] = []
+    before: dict[str, str] = {}
+    for each in told:
+        shown = [n for n in names if n in each and each[n] != before.get(n)] or [n for n in names if n in each]
+        rows.append(" and ".join(f"{n} = {each[n]}" if "." in n else each[n] for n in shown[-2:]))
+        before = each
     return f" under {_some(row for row in rows if row)}" if any(rows) else ""
 
 

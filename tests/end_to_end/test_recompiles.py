@@ -28,7 +28,6 @@ MISSED = {
     "loop__compile_inside_loop",
     "loop__dataclass_config",
     "loop__dropout_schedule",
-    "loop__freeze_schedule",
     "loop__generate_from_bos",
     "loop__inference_and_grad_modes",
     "loop__kv_cache_cat",
@@ -39,12 +38,10 @@ MISSED = {
     "loop__tuple_state_growth",  # found where the tuple is read first
     "mode__grad_train_combo",
     "mode__train_val_serve",
-    "modstate__progressive_unfreeze",
     "optim__add_param_group",
     "optim__add_param_group_progressive",
     "optim__onecycle_betas",
     "optim__sgd_nesterov_flags",
-    "plain__unfreezing",
     "shape__name_from_length",
     "site__stages_with_strides",
 }
