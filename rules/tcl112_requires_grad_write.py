@@ -172,10 +172,12 @@ class RequiresGradWrite(Rule):
             ):
                 yield self._finding(event, f"a {_HOOKED} is called", None)
         elif name.startswith("torch.nn.") and event.method == "Parameter":
-            verdict = self.verdict(event)
-            if verdict is not None and verdict.breaks == "never" or event.configured(_MADE):
-                return
-            yield self._finding(event, "`nn.Parameter` is created", None)
+            given = tensor_of(event.args[0]) if event.args else None
+            if event.configured(_MADE) or given is not None and _is_given(given):
+                return  # of a tensor that comes from outside Dynamo makes one before the graph begins
+            known = facts.at(self.release).call(event.name)
+            if known is None or any(form.fails for form in known.forms):
+                yield self._finding(event, "`nn.Parameter` is created", None, _PARAMETER)
         elif name.startswith("torch.nn.") and event.receiver is None and self._makes_parameters(event):
             affine = event.keywords.get("affine", event.keywords.get("elementwise_affine"))
             if not (isinstance(affine, Const) and affine.value is False):
