@@ -80,9 +80,9 @@ def _kept(function: Function) -> tuple[ast.expr, ...]:
     """What a function writes to attributes and items, or adds to a container that is an attribute."""
     found: list[ast.expr] = []
     for each in nodes(function.node):
-        if isinstance(each, ast.Assign) and any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in each.targets):
+        if type(each) is ast.Assign and any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in each.targets):
             found.append(each.value)
-        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _KEEPS:
+        elif type(each) is ast.Call and isinstance(each.func, ast.Attribute) and each.func.attr in _KEEPS:
             if isinstance(each.func.value, ast.Attribute):
                 found += each.args
     return tuple(each for each in found if isinstance(each, ast.Call))

@@ -36,7 +36,7 @@ def of_file(event: Event, name: str) -> bool:
 
 def stores(function: Function) -> Counter[str]:
     """How often each name is bound in a function and in those inside it; asked as an index of the function."""
-    return Counter(n.id for n in nodes(function.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return Counter(n.id for n in nodes(function.node) if type(n) is ast.Name and type(n.ctx) is ast.Store)
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:

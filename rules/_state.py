@@ -10,7 +10,8 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from tclint.program import Assignment, Function, Module
-from tclint.sources.tree import FUNCTIONS, own
+from tclint.sources.text import lines_of
+from tclint.sources.tree import FUNCTIONS, nodes, own
 from tclint.torch_facts import facts
 from tclint.values import Const, Instance, Value
 from tclint.values.evidence import Variation
@@ -116,7 +117,7 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
             varied = event.evidence.captured(part.id, burned=True)
             if varied.hazard:
                 return part.id, varied
-    wanted = {id(part) for part in ast.walk(node)}
+    wanted = {id(part) for part in nodes(node)}
     for _, read, varied in changed_reads(event, burned=True):
         if id(read) in wanted:
             return ast.unparse(read), varied
@@ -294,20 +295,19 @@ def _find_changes(module: Module) -> Changes:
 
 
 _SUSPECT = re.compile(
-    rb"^[ \t]+(?:(global) |([\w\x80-\xff]+)(?:(?:\[[^\]\n]*\]|\.[\w\x80-\xff]+)[ \t]*[-+*/|]?=(?!=)|\.(?:"
+    rb"\n[ \t]+(?:(global) |([\w\x80-\xff]+)(?:(?:\[[^\]\n]*\]|\.[\w\x80-\xff]+)[ \t]*[-+*/|]?=(?!=)|\.(?:"
     + "|".join(sorted(GROWS)).encode()
-    + rb")\())",
-    re.M,
+    + rb")\())"
 )
 
 
 def _suspects(data: bytes, names: set[bytes]) -> Iterator[int]:
     """The indented lines that start with `global` or with a change of one of the names."""
-    line, counted = 1, 0
+    line, counted, data = 0, 0, lines_of(data)
     for match in _SUSPECT.finditer(data):
         if match[1] or match[2] in names:
-            line += data.count(b"\n", counted, match.start())
-            counted = match.start()
+            line += data.count(b"\n", counted, match.start() + 1)
+            counted = match.start() + 1
             yield line
 
 

@@ -70,10 +70,10 @@ class ScalarExtraction(Rule):
         if name in causal.MODULES:
             yield from self._causal(event)
             return
-        if event.method == "tolist" and self._is_held(event):
+        if event.method == "tolist" and self._is_held(event) and not _is_list_of_others(event):
             yield self._raises(event)
             return
-        if self.captured(event, _SWITCH) and _is_read(event) and not _is_list_of_floats(event):
+        if self.captured(event, _SWITCH) and _is_read(event) and not _is_list_of_others(event):
             return
         if name.startswith("?."):
             if event.args or event.keywords:
@@ -142,7 +142,7 @@ class ScalarExtraction(Rule):
         node = event.node
         if not isinstance(node, ast.Call) or event.name in causal.MODULES:
             return None
-        switched = _is_read(event) and _is_traced(event) and not _is_list_of_floats(event) and not self._is_held(event)
+        switched = _is_read(event) and _is_traced(event) and not _is_list_of_others(event) and not self._is_held(event)
         here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)
         here = here or skip_unread_store(event, node) or _kept(event, node)
         if here is not None or not switched or not needs_no_value(event):
@@ -172,7 +172,9 @@ class ScalarExtraction(Rule):
     def _finding(self, event: Call, tensor: Tensor | None, what: str, confidence: Confidence | None = None) -> Finding:
         of_tensor = _of_tensor(event)
         waits = " and the device is waited for" if of_tensor else ""
-        kept = f"keep the {'' if event.method == 'tolist' else '0-d '}tensor, or set capture_scalar_outputs (it still waits)"
+        kept = f"keep the {'' if event.method == 'tolist' else '0-d '}tensor"
+        if _is_read(event) and not _is_list_of_others(event) and not self.captured(event, _SWITCH):
+            kept += ", or set capture_scalar_outputs (it still waits)"
         return self.finding(
             event,
             f"{what} reads a value out of the graph; Dynamo breaks here{waits}{whole_frame(event)}",
@@ -194,10 +196,10 @@ def _is_read(event: Call) -> bool:
     return event.name in ("builtins.int", "builtins.float") or event.method in ("item", "tolist")
 
 
-def _is_list_of_floats(event: Call) -> bool:
-    """`tolist` of floats, which Dynamo does not hold, whatever is switched on."""
+def _is_list_of_others(event: Call) -> bool:
+    """`tolist` of floats or Booleans, which Dynamo does not hold, whatever is switched on."""
     tensor = spoken_of(event.receiver) if event.receiver is not None else None
-    return event.method == "tolist" and tensor is not None and tensor.dtype == "f"
+    return event.method == "tolist" and tensor is not None and tensor.dtype in ("f", "b")
 
 
 def _is_traced(event: Call) -> bool:

@@ -11,6 +11,7 @@ from tclint.events import Attribute, Call, Event, ProgramCall
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Module
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import UNKNOWN, Instance, Object, Tensor, Value
 from tclint.values.value import MAX_NESTING
@@ -94,6 +95,9 @@ class RnnInRegion(Rule):
             if own is None or own.key != called.key:
                 yield from self._read(event, event.ask.external_base(called.cls), node)
             return
+        # Few calls are given an object at all.
+        if Object not in map(type, (*event.args, *event.keywords.values())):
+            return
         if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
             return
         given = [*zip(node.args, event.args[len(event.args) - len(node.args) :], strict=False)]
@@ -149,7 +153,7 @@ def _met_first(event: Call, value: Value, deep: int) -> str:
 
 def _called_attributes(module: Module) -> frozenset[str]:
     """The attributes that code of a file calls, of whatever object: `self.encoder(x)`."""
-    called = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    called = [node.func for node in nodes(module.tree) if isinstance(node, ast.Call)]
     return frozenset(func.attr for func in called if isinstance(func, ast.Attribute))
 
 

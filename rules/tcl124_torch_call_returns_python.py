@@ -31,7 +31,7 @@ _QUESTIONS: Final = facts.named("asks for inference mode")
 _DRAWS: Final = facts.named("draws from a generator")
 _PRICE: Final = (
     "torch calls that support experimental, which is why it is off; the switch holds for everything that the process "
-    "compiles, in all processes alike: try it, or let --verify"
+    "compiles, in all processes alike: try it, or let --verify try it"
 )
 
 

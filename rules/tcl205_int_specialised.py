@@ -12,6 +12,7 @@ from tclint.rules._numbers import numpy_on_sizes
 from tclint.rules._scope import callee
 from tclint.rules._state import changing
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.torch_facts.facts import Places
@@ -232,7 +233,7 @@ def _source(node: ast.AST) -> str:
 
 def _asked_for(root: ast.AST) -> frozenset[str]:
     """The containers that a function asks whether they hold something."""
-    asked = (n for n in ast.walk(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
+    asked = (n for n in nodes(root) if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)))
     return frozenset(ast.unparse(node.comparators[0]) for node in asked)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.sources.tree import nodes
 from tclint.values import Instance, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -115,5 +116,5 @@ def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | No
 
 def _stores(function: Function) -> frozenset[str]:
     """The attributes that a function writes."""
-    found = (each for each in ast.walk(function.node) if isinstance(each, ast.Attribute))
+    found = (each for each in nodes(function.node) if isinstance(each, ast.Attribute))
     return frozenset(each.attr for each in found if isinstance(each.ctx, ast.Store))

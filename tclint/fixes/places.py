@@ -283,6 +283,16 @@ class Place:
             new = tree.with_changes(body=changed, default_indent=unit).code
         return self._trimmed(start, lines, new.rstrip("\n").split("\n"))
 
+    def put_below(self, statement: ast.stmt, head: str) -> Edit | None:
+        """A statement of one line below a line of its own, as `rebuild` would write it: that needs no libcst."""
+        indent = self.indent(statement)
+        if not self.owns_its_lines(statement) or "\f" in indent or deeper_than(_DEEPEST, statement):
+            return None
+        line = self.lines[statement.lineno - 1]
+        return self._trimmed(
+            statement.lineno, [line], [f"{indent}{head}", f"{indent}{self._unit(indent)}{line[len(indent) :]}"]
+        )
+
     def _unit(self, indent: str) -> str:
         """One step of the file's indentation: that of the first block, outermost ones first."""
         if "\t" in indent:

@@ -222,6 +222,8 @@ def skip_unread_store(event: Event, node: ast.AST, counted: bool = False) -> Fix
 
 def guarded(place: Place, first: ast.stmt, torch: str, last: ast.stmt | None = None) -> Edit | None:
     """`if not torch.compiler.is_compiling():` around neighbouring statements."""
+    if last in (None, first) and first.lineno == first.end_lineno:
+        return place.put_below(first, f"if not {torch}.compiler.is_compiling():")
 
     def change(statements: list[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
         import libcst as cst

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PRICE: Final = (
     "the switch holds for everything that the process compiles; the host still waits, a branch or a loop on the value still "
-    "breaks, and what cannot do with a size that only the graph knows raises: try it, or let --verify"
+    "breaks, and what cannot do with a size that only the graph knows raises: try it, or let --verify try it"
 )
 
 _NAMED: Final = 3

@@ -10,8 +10,8 @@ from tclint import events
 from tclint.events import asked
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.handles import use
-from tclint.interpreter.modes import ask_gradients, set_mode, train
+from tclint.interpreter.handles import may_set_up, use
+from tclint.interpreter.modes import ask_gradients, set_mode, train, trains
 from tclint.interpreter.streams import wait
 from tclint.torch_facts import callers, objects
 from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
@@ -90,7 +90,7 @@ class Emitter:
         self, frame: Frame, node: ast.AST | None, at: events.Break, function: FunctionValue, given: Mapping[str, Value]
     ) -> None:
         """The graph breaks in a function that compiled code calls."""
-        if self.quiet or node is None or frame.region is None:
+        if self.quiet or node is None or frame.region is None or frame.stands_outside(node):
             return
         frame.broken = seen_from(frame, at, called=node)
         if at.sure and not frame.maybe:
@@ -112,11 +112,13 @@ class Emitter:
     ) -> None:
         """A call of something outside the program, by its dotted name."""
         if frame.region is None:
-            use(frame, node, name, (*args, *keywords.values()))
+            if may_set_up(name):
+                use(frame, node, name, (*args, *keywords.values()))
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
                 wait(frame, node, name, args)
-            train(frame, node, name, keywords, receiver)
+            if trains(name):
+                train(frame, node, name, keywords, receiver)
             if name == "Tensor.requires_grad_" and receiver is not None:
                 ask_gradients(frame, node, receiver, args[0] if args else TRUE)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
@@ -132,7 +134,9 @@ class Emitter:
 
     def _hand_over(self, frame: Frame, node: ast.AST, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Objects of the program that torch is given: one below a tuple is no tuple to the graph."""
-        if not isinstance(node, ast.Call) or not any(type(each) is Instance for each in (*args, *keywords.values())):
+        if Instance not in map(type, args) and Instance not in map(type, keywords.values()):
+            return
+        if not isinstance(node, ast.Call):
             return
         given = [*zip(args, node.args, strict=False)] if len(args) == len(node.args) else []
         given += [(keywords[k.arg], k.value) for k in node.keywords if k.arg is not None and k.arg in keywords]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
@@ -57,8 +58,13 @@ def lookup(frame: Frame, name: str) -> Value:
     if value is not None:
         return _as_changed(frame, ("global", ""), name, value)
     if name in _BUILTINS:
-        return External("builtins." + name)
+        return _builtin(name)
     return UNKNOWN
+
+
+@functools.cache
+def _builtin(name: str) -> External:
+    return External("builtins." + name)
 
 
 def _as_changed(frame: Frame, where: tuple[Literal["cell", "global"], str], name: str, value: Value) -> Value:

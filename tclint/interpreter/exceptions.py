@@ -161,33 +161,53 @@ def lacks(frame: Frame, node: ast.Attribute, receiver: Value) -> bool:
 
 def tell_imports(frame: Frame, node: ast.Try) -> None:
     """Imports of packages from elsewhere of which the program itself says, by its handlers, that they may not be there."""
-    imports = [each for each in node.body if isinstance(each, (ast.Import, ast.ImportFrom))]
-    if not imports or not any(_catches_import(frame, handler) for handler in node.handlers):
-        return
-    for statement in imports:
-        named = (
-            [each.name for each in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
-        )
-        relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
-        if not relative and any(_is_elsewhere(frame, name.partition(".")[0]) for name in named):
+    imports = _from_elsewhere(frame, node)
+    handled = [c for handler in node.handlers for c in _caught_by(frame, handler) if c is not None]
+    if any(issubclass(ImportError, c) or issubclass(c, ImportError) for c in handled):
+        for statement in imports:
             fails(frame, statement, "import of a package that is not there")
 
 
-def _catches_import(frame: Frame, handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    with frame.interp.emitter.silence:
-        caught_here = evaluate(frame, handler.type)
-    kinds = caught_here.items or () if isinstance(caught_here, Seq) else (caught_here,)
-    names = (kind.name.removeprefix("builtins.") for kind in kinds if isinstance(kind, External))
-    classes = (getattr(builtins, name, None) for name in names)
-    return any(isinstance(c, type) and (issubclass(ImportError, c) or issubclass(c, ImportError)) for c in classes)
+def is_without_package(frame: Frame, node: ast.Try, handler: ast.ExceptHandler) -> bool:
+    """Whether compiled code gets to a handler only where a package is missing: then the import has broken the graph before, and
+    the function around it runs eagerly."""
+    if frame.region is None or not _from_elsewhere(frame, node):
+        return False
+    caught_here = _caught_by(frame, handler)
+    return bool(caught_here) and all(c is not None and issubclass(c, ImportError) for c in caught_here)
+
+
+def _from_elsewhere(frame: Frame, node: ast.Try) -> list[ast.stmt]:
+    """The imports in a `try` of packages that are not the program's."""
+    found: list[ast.stmt] = []
+    for statement in node.body:
+        if isinstance(statement, ast.Import):
+            named = [each.name for each in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and not statement.level:
+            named = [statement.module or ""]
+        else:
+            continue
+        if any(_is_elsewhere(frame, name.partition(".")[0]) for name in named):
+            found.append(statement)
+    return found
 
 
 def _is_elsewhere(frame: Frame, package: str) -> bool:
     """Whether a package is neither the program's, nor Python's, nor one that torch itself needs."""
     known = package in sys.stdlib_module_names or facts.knows_package(package)
     return not known and frame.module.program.find(frame.module, package) is None
+
+
+def _caught_by(frame: Frame, handler: ast.ExceptHandler) -> list[type[BaseException] | None]:
+    """The exceptions that a handler names; None for one that is not Python's own."""
+    if handler.type is None:
+        return [BaseException]
+    with frame.interp.emitter.silence:
+        caught_here = evaluate(frame, handler.type)
+    kinds = caught_here.items or () if isinstance(caught_here, Seq) else (caught_here,)
+    names = (kind.name.removeprefix("builtins.") if isinstance(kind, External) else "" for kind in kinds)
+    classes = (getattr(builtins, name, None) for name in names)
+    return [c if isinstance(c, type) and issubclass(c, BaseException) else None for c in classes]
 
 
 def tell_handler(frame: Frame, node: ast.Try) -> None:

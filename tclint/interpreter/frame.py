@@ -200,6 +200,10 @@ class Frame:
         parent = self.parent
         return parent is None or parent.function is None or self.call_node in (parent.function.node, parent.call_node)
 
+    def stands_outside(self, call: ast.AST) -> bool:
+        """Whether this stands for the eager code that makes this call: what is called is compiled, the caller is not."""
+        return self.parent is None and call in (self.call_node, self.function and self.function.node)
+
     @property
     def root(self) -> Frame:
         """Where the walk began."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import sys
 from collections.abc import Iterable
 from typing import Final
@@ -17,6 +18,12 @@ from tclint.values import Const, Value
 _SETS_UP: Final = facts.named("makes a handle of a library at its first call")
 _KNOWN: Final = frozenset({"torch", "Tensor", "str", *sys.stdlib_module_names, *vars(builtins)})
 """Where calls come from of which the facts say all there is to say."""
+
+
+@functools.cache
+def may_set_up(name: str) -> bool:
+    """Whether a call by this name makes a handle, or nobody knows what it does."""
+    return name in _SETS_UP or name.partition(".")[0] not in _KNOWN
 
 
 def use(frame: Frame, node: ast.AST, name: str, given: Iterable[Value] = ()) -> None:

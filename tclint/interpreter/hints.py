@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
+from tclint.torch_facts import facts, returns
 from tclint.values import (
     ARRAY,
     INT,
@@ -16,6 +17,7 @@ from tclint.values import (
     STR,
     UNKNOWN,
     Dict,
+    External,
     Instance,
     Object,
     Origin,
@@ -29,6 +31,7 @@ from tclint.values import (
 )
 from tclint.values.constant import is_none
 from tclint.values.scalar import SCALARS
+from tclint.values.types import TENSOR_TYPES
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -47,6 +50,7 @@ _TENSORS: Final = {
 }
 # jaxtyping and friends: Float[Tensor, "b t"].
 _SHAPED: Final = {"Float": "f", "Int": "i", "Bool": "b", "Integer": "i", "Shaped": "", "Num": "", "Complex": "c"}
+_MODULE: Final = "torch.nn.Module"
 _LISTS: Final = frozenset({"List", "list", "Sequence", "Iterable", "Collection", "Iterator", "MutableSequence"})
 _TUPLES: Final = frozenset({"Tuple", "tuple"})
 _DICTS: Final = frozenset({"Dict", "dict", "Mapping", "OrderedDict", "MutableMapping", "DefaultDict", "defaultdict"})
@@ -149,8 +153,6 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         return Object(tokenizers.TOKENIZER, origin)
     if name == "Logger":
         return Object("logging.Logger", origin)
-    if name == "Module" and isinstance(node, ast.Attribute):
-        return Object("torch.nn.Module", origin)
     if name == "ndarray":
         return Tensor(PROVEN, "", -1, ARRAY, origin)
     if isinstance(node, ast.Name):
@@ -158,13 +160,39 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         if isinstance(definition, Class):
             return Instance(definition)
         if isinstance(definition, Import):
-            found = interp.classes.of(interp.names.value(module, name))
+            value = interp.names.value(module, name)
+            if isinstance(value, External):
+                return _of_torch(value.name, origin)
+            found = interp.classes.of(value)
             return Instance(found) if found is not None else UNKNOWN
         if isinstance(definition, Assignment):
             statement = module.node(definition.ordinal)
             value = getattr(statement, "value", None)
             if isinstance(value, (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)):
                 return evaluate(interp, module, value, origin, depth + 1)
+    if name == "Module":
+        return Object(_MODULE, origin)
+    return _of_torch(_dotted(interp, module, node), origin)
+
+
+def _dotted(interp: Interpreter, module: Module, node: ast.expr) -> str:
+    """The dotted name of what an annotation names in a library, nothing where the program defines it."""
+    if isinstance(node, ast.Attribute):
+        base = _dotted(interp, module, node.value)
+        return f"{base}.{node.attr}" if base else ""
+    if not isinstance(node, ast.Name) or not isinstance(module.named(node.id), Import):
+        return ""
+    value = interp.names.value(module, node.id)
+    return value.name if isinstance(value, External) else ""
+
+
+def _of_torch(name: str, origin: Origin) -> Value:
+    """An instance of a class of torch, or of one that somebody made below it."""
+    name = facts.canonical(name)
+    if name in TENSOR_TYPES:
+        return Tensor(PROVEN, "", -1, 0, origin)
+    if name == _MODULE or name.startswith("torch.nn.") and returns.is_module_class(name):
+        return Object(name, origin, "" if name == _MODULE else "module")
     return UNKNOWN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -87,37 +88,41 @@ def runs_eagerly(frame: Frame, context: ast.expr) -> bool:
     return isinstance(stance, Const) and stance.value == "force_eager"
 
 
+def _change(frame: Frame, node: ast.AST, owner: str, what: str, value: Value, again: str = "") -> None:
+    """Eager code changes a mode of `owner`, or of all that runs."""
+    frame.interp.account.write(frame, node, ("mode", "", owner, what), value, again)
+
+
 def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], receiver: Value | None) -> None:
     """A call that changes a mode, or throws every program away."""
-    account = frame.interp.account
     method = name.rpartition(".")[2]
     if name in facts.STEP_MARKS:
         frame.interp.graph_memory.mark()
     elif method == "set_grad_enabled" and args and isinstance(args[0], Const):
         frame.grad = bool(args[0].value)
     elif name in facts.RESETS:
-        account.write(frame, node, ("mode", "", "", "reset"), UNKNOWN, "reset")
+        _change(frame, node, "", "reset", UNKNOWN, "reset")
     elif name in facts.SETTERS:
-        account.write(frame, node, ("mode", "", "", name), args[0] if args else UNKNOWN)
+        _change(frame, node, "", name, args[0] if args else UNKNOWN)
     elif name.startswith("torch.nn.") and isinstance(receiver, (Instance, Object)):
         owner = receiver.cls.qualname if isinstance(receiver, Instance) else receiver.name
         if method in facts.TRAINING:
             value = args[0] if args else Const(facts.TRAINING[method])
-            account.write(frame, node, ("mode", "", owner, "training"), value)
+            _change(frame, node, owner, "training", value)
             frame.interp.recordings.do("mode", bindings.owner_of(receiver), frame, node, value)
         elif method == "requires_grad_":
-            account.write(frame, node, ("mode", "", owner, "requires_grad"), args[0] if args else Const(True))
+            _change(frame, node, owner, "requires_grad", args[0] if args else Const(True))
             freeze(frame, receiver, args[0] if args else Const(True))
         elif method in facts.DTYPES:
-            account.write(frame, node, ("mode", "", owner, "dtype"), External(f"torch.{method}"))
+            _change(frame, node, owner, "dtype", External(f"torch.{method}"))
         elif method == "to" and args and isinstance(args[0], External) and dtypes.exact(args[0].name):
-            account.write(frame, node, ("mode", "", owner, "dtype"), args[0])
+            _change(frame, node, owner, "dtype", args[0])
 
 
 def ask_gradients(frame: Frame, node: ast.AST, receiver: Value, wanted: Value) -> None:
     """`p.requires_grad_(False)` for a parameter: which ones require a gradient is guarded."""
     if frame.region is None and isinstance(receiver, Tensor) and receiver.flags & PARAMETER:
-        frame.interp.account.write(frame, node, ("mode", "", _group(frame, receiver), "requires_grad"), wanted)
+        _change(frame, node, _group(frame, receiver), "requires_grad", wanted)
 
 
 def _group(frame: Frame, parameter: Tensor) -> str:
@@ -133,6 +138,12 @@ def _group(frame: Frame, parameter: Tensor) -> str:
         if isinstance(value, Const):
             text = re.sub(rf"\b{name}\b", repr(value.value), text)
     return text
+
+
+@functools.cache
+def trains(name: str) -> bool:
+    """Whether a call by this name may be a part of a training step."""
+    return name.rpartition(".")[2] in _STEPS or name in facts.BACKWARD
 
 
 def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], receiver: Value | None = None) -> None:
@@ -158,6 +169,10 @@ def train(frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value],
         recordings.do("rate", None, frame, node)
     elif method == "step" and name.startswith("torch.optim."):
         recordings.do("step", None, frame, node, receiver if receiver is not None else UNKNOWN)
+
+
+_STEPS: Final = frozenset({"backward", "zero_grad", "load_state_dict", "step"})
+"""What the parts of a training step are called."""
 
 
 def is_training(test: ast.expr) -> bool:

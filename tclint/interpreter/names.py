@@ -11,6 +11,7 @@ from tclint.interpreter import hints, registries
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
+from tclint.sources.text import lines_of
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts, releases
 from tclint.values import (
@@ -50,6 +51,8 @@ class Names:
         self._text = interp.text
         self._memo = interp.memo
         self._silence = interp.emitter.silence
+        self._absent: set[tuple[Module, str]] = set()
+        """Names that a file was asked for and does not have."""
 
     def frame(self, module: Module) -> Frame:
         """The frame of a file's top level."""
@@ -64,7 +67,13 @@ class Names:
         found = self._values(module).get(name)
         if found is not None:
             return found  # type: ignore[return-value]
-        return self._look_up(module, name)
+        # Half of what is asked for are builtins: that a file has no such name is looked up once.
+        if (module, name) in self._absent:
+            return None
+        value = self._look_up(module, name)
+        if value is None and not self._stars(module):
+            self._absent.add((module, name))
+        return value
 
     def _values(self, module: Module) -> dict[str, object]:
         """The values of a module's names that are known so far. Whoever takes one of them says so (`Module.asked`)."""
@@ -281,9 +290,9 @@ class Names:
         return UNKNOWN
 
 
-_HANDED_ON: Final = re.compile(rb"^(\w+)[ \t]*=[ \t]*[\w.]+\(\s*\1\b", re.MULTILINE)
+_HANDED_ON: Final = re.compile(rb"\n(\w+)\b[ \t]*=[ \t]*[\w.]+\(\s*\1\b")
 _TELLS: Final = {n.rpartition(".")[2] for n in facts.named("puts a function into the graph as it is")}
-_TOLD: Final = re.compile(rf"^(?:[\w.]+\.)?(?:{'|'.join(sorted(_TELLS))})\(".encode(), re.MULTILINE)
+_TOLD: Final = re.compile(rf"\n(?:[\w.]+\.)?(?:{'|'.join(sorted(_TELLS))})\(".encode())
 
 
 def _handed_on(module: Module) -> Mapping[str, ast.Call]:
@@ -291,7 +300,8 @@ def _handed_on(module: Module) -> Mapping[str, ast.Call]:
 
     Or that tells torch about it, which torch remembers by the function itself.
     """
-    if _HANDED_ON.search(module.data) is None and _TOLD.search(module.data) is None:
+    lines = lines_of(module.data)
+    if _HANDED_ON.search(lines) is None and _TOLD.search(lines) is None:
         return {}
     found: dict[str, ast.Call] = {}
     for statement in module.tree.body:

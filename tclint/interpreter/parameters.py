@@ -287,6 +287,14 @@ _TENSOR_ONLY: Final = frozenset(
 _ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
+_TELLING: Final = frozenset(
+    (
+        *(ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.BinOp),
+        *(ast.If, ast.While, ast.IfExp, ast.Assert),
+    )
+)
+
+
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
@@ -306,38 +314,20 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         for node in nodes(function.node):
-            kind = type(node)
-            if isinstance(node, ast.Name):
+            # Most nodes are of a kind that says nothing here.
+            if type(node) not in _TELLING:
+                continue
+            if type(node) is ast.Name:
                 if type(node.ctx) is ast.Store:
                     stored.add(node.id)
-            elif kind is ast.Constant:
-                continue
-            elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-                asked |= _asked(node.test)
-            elif isinstance(node, ast.Attribute):
+            elif type(node) is ast.Attribute:
                 if not isinstance(node.value, ast.Name):
                     continue
                 if node.attr in _TENSOR_ONLY:
                     found.add(node.value.id)
                 elif node.attr in MAPPING_METHODS:
                     keyed.add(node.value.id)
-            elif isinstance(node, ast.Subscript):
-                key = node.slice
-                if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    keyed.add(node.value.id)
-            elif isinstance(node, ast.Assign):
-                if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
-                    inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
-                    parts.setdefault(node.value.id, set()).update(inner)
-            elif isinstance(node, ast.Compare):
-                other = node.comparators[0]
-                if isinstance(node.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
-                    optional.add(node.left.id)
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-                for side in (node.left, node.right):
-                    if isinstance(side, ast.Name):
-                        found.add(side.id)
-            elif isinstance(node, ast.Call):
+            elif type(node) is ast.Call:
                 func = node.func
                 if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
                     if isinstance(node.args[0], ast.Name) and hints.is_tensor(node.args[1]):
@@ -351,6 +341,24 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     found.add(first.id)
                 elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
                     joined |= {name for each in first.elts if (name := _whole_or_range(each))}
+            elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+                asked |= _asked(node.test)
+            elif type(node) is ast.Subscript:
+                key = node.slice
+                if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    keyed.add(node.value.id)
+            elif type(node) is ast.Assign:
+                if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
+                    inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
+                    parts.setdefault(node.value.id, set()).update(inner)
+            elif type(node) is ast.Compare:
+                other = node.comparators[0]
+                if isinstance(node.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
+                    optional.add(node.left.id)
+            elif type(node) is ast.BinOp and isinstance(node.op, ast.MatMult):
+                for side in (node.left, node.right):
+                    if isinstance(side, ast.Name):
+                        found.add(side.id)
         found |= joined - stored
         known.seen = frozenset(found)
         known.used = frozenset(found & names)

@@ -153,6 +153,16 @@ class Recordings:
         if held is not None and is_graph(held) and isinstance(held, Object) and held.origin in self._recorded:
             self.do("lose", held.origin, frame, node)
 
+    @property
+    def concerned(self) -> bool:
+        """Whether there is a graph that somebody may have to do with."""
+        return bool(self._recorded or self._open)
+
+    @property
+    def hooked(self) -> bool:
+        """Whether a module has hooks."""
+        return bool(self._hooks)
+
     def may_concern(self, name: str, value: Value) -> bool:
         """Whether a graph may have read something of this name: asked before it is known whose it is."""
         if self._open:

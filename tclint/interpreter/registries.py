@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.program import Class, Function, Import, Module
+from tclint.sources.text import lines_of
 from tclint.sources.tree import holders, names_read, own
 from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
 
@@ -26,9 +27,9 @@ _MOST: Final = 32
 """Entries of a registry from which on reading it says nothing: one of so many, whichever."""
 _STEPS: Final = 3
 """Imports between an object with a table and the class that has the method which fills it."""
-_AT_TOP: Final = re.compile(rb"^\w+(?:\[[^\n]*\][ \t]*=[^=]|\.update\()", re.MULTILINE)
-_OF_A_NAME: Final = re.compile(rb"^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[ \t]*\w+[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
-_USED: Final = re.compile(rb"^(?:[ \t]*@[ \t]*(?=\w)|(?=[\w.]+\())([\w.]+)", re.MULTILINE)
+_AT_TOP: Final = re.compile(rb"\n\w+(?:\[[^\n]*\][ \t]*=[^=]|\.update\()")
+_OF_A_NAME: Final = re.compile(rb"\n[ \t]+[\w.]+\[[^\n]*\][ \t]*=[ \t]*\w+[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+_USED: Final = re.compile(rb"\n(?:[ \t]*@[ \t]*(?=\w)|(?=[\w.]+\())([\w.]+)")
 """How stores look, before a file is parsed for them: `TABLE["relu"] = …`, of a parameter in a function; and uses of a function that stores."""
 _DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -80,6 +81,8 @@ def holds(interp: Interpreter, instance: Instance, name: str) -> bool:
 
 def fill(interp: Interpreter, instance: Instance, held: dict[str, Value]) -> None:
     """The same for the tables that an object of the program holds."""
+    if not any(isinstance(value, Dict) for value in held.values()):
+        return  # most hold none, and looking for who fills one reads whole files
     for ancestor in interp.classes.mro(instance.cls):
         for filler in ancestor.module.index(_fillers):
             name = filler.table.partition(".")[2]
@@ -199,7 +202,7 @@ def keepers(module: Module) -> tuple[str, ...]:
     Told by names alone, and of more files than really do.
     """
     found: dict[str, None] = {}
-    for dotted in sorted(set(_USED.findall(module.data))):
+    for dotted in sorted(set(_USED.findall(lines_of(module.data)))):
         *head, function = dotted.decode("utf-8", "replace").split(".")
         homes = [home for home in _homes(module, head[0] if head else function) if home is not module]
         behind = _imported(homes, f"def {function}".encode()) if head else homes
@@ -246,7 +249,7 @@ def _imported(modules: Iterable[Module], text: bytes) -> list[Module]:
 
 def _stored(module: Module) -> Mapping[str, tuple[tuple[ast.expr, ast.expr], ...]]:
     """By table, the keys and values that statements at the top level of a file put there."""
-    if _AT_TOP.search(module.data) is None:
+    if _AT_TOP.search(lines_of(module.data)) is None:
         return {}
     found: dict[str, list[tuple[ast.expr, ast.expr]]] = {}
     for statement in module.tree.body:
@@ -277,7 +280,7 @@ def _updates(call: ast.Call) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 def _fillers(module: Module) -> tuple[Filler, ...]:
     """The functions and methods of a file that put an argument of theirs into a table."""
-    if _OF_A_NAME.search(module.data) is None:
+    if _OF_A_NAME.search(lines_of(module.data)) is None:
         return ()
     defined = [
         *((node, "") for node in module.tree.body if isinstance(node, ast.FunctionDef)),
@@ -308,15 +311,17 @@ def _once(fillers: Iterable[Filler]) -> tuple[Filler, ...]:
 def _stores_of(node: ast.FunctionDef, cls: str, tables: Container[str]) -> Iterator[Filler]:
     # Few functions store anything so: the statements are looked at first, and what else is asked after that.
     every = [*holders(node)]
-    if not any(isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Subscript) for each in every):
+    if not any(type(each) is ast.Assign and type(each.targets[0]) is ast.Subscript for each in every):
         return
     bound = _bound(node)
     for inner in (node, *(each for each in every if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
         anew = bound if inner is node else bound | _bound(inner)
         for statement in own(inner):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
+            if type(statement) is not ast.Assign:
+                continue
+            target = statement.targets[0]
+            if not isinstance(target, ast.Subscript):
                 continue
             table, value = _dotted(target.value, node if cls else None), statement.value
             known = table in tables or table.startswith("self.")
@@ -330,9 +335,11 @@ def _hands_on(node: ast.FunctionDef, cls: str, fillers: Mapping[tuple[str, str],
     for inner in (node, *(each for each in holders(node) if isinstance(each, ast.FunctionDef) and each is not node)):
         names = [name for name, _ in _parameters(inner, cls if inner is node else "")]
         for call in own(inner):
-            called = _dotted(call.func, node if cls else None) if isinstance(call, ast.Call) else ""
+            if type(call) is not ast.Call:
+                continue
+            called = _dotted(call.func, node if cls else None)
             filler = fillers.get((cls if called.startswith("self.") else "", called.removeprefix("self.")))
-            if not isinstance(call, ast.Call) or filler is None:
+            if filler is None:
                 continue
             name = filler.inner[filler.place][0]
             given = [each.value for each in call.keywords if each.arg == name]
@@ -360,7 +367,7 @@ def _parameters(node: ast.FunctionDef, cls: str) -> tuple[tuple[str, ast.expr | 
 
 def _bound(node: ast.FunctionDef) -> frozenset[str]:
     """The names that a function binds in its body."""
-    return frozenset(each.id for each in own(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    return frozenset(each.id for each in own(node) if type(each) is ast.Name and type(each.ctx) is ast.Store)
 
 
 def _dotted(node: ast.expr, method: ast.FunctionDef | None) -> str:
@@ -380,7 +387,7 @@ def _last_name(node: ast.expr) -> str:
 
 def _used(module: Module) -> frozenset[bytes]:
     """The last names of what stands above definitions in a file, or is called by a line of its top level."""
-    return frozenset(name.rpartition(b".")[2] for name in _USED.findall(module.data))
+    return frozenset(name.rpartition(b".")[2] for name in _USED.findall(lines_of(module.data)))
 
 
 def _uses(module: Module, function: str) -> tuple[int, ...]:

@@ -214,6 +214,8 @@ class Results:
     """The functions that a site with `fullgraph=True` compiles: they run without a break, or not at all."""
     unresolved: dict[tuple[str, int], str] = field(default_factory=dict)
     """The compile sites of which nobody knows what they compile, and why."""
+    unread: dict[tuple[str, int], str] = field(default_factory=dict)
+    """The compile sites whose module calls one that it was handed and that nobody knows, by its name."""
     calls_compiled: bool = False
     """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from tclint import events
 from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, sighted, stores, streams
@@ -337,7 +338,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
             frame.env[handler.name] = caught if surely or exceptions.is_awaited(handler) else UNKNOWN
         returns = len(frame.returns)
         frame.blocks.append(exceptions.HANDLER if surely or exceptions.is_awaited(handler) else "except")
-        run_block(frame, handler.body)
+        with frame.interp.emitter.silence if exceptions.is_without_package(frame, node, handler) else nullcontext():
+            run_block(frame, handler.body)
         frame.blocks.pop()
         if works:
             # A program that works does not get here: what the handler returns or binds says nothing.

@@ -9,6 +9,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.program import Function
+from tclint.sources.tree import nodes
 from tclint.values import External, FunctionValue, Value
 from tclint.values.origin import Origin
 
@@ -32,7 +33,7 @@ def compiles(decorator: Function) -> bool:
     return any(
         isinstance(n, ast.Call)
         and (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")) == "compile"
-        for n in ast.walk(decorator.node)
+        for n in nodes(decorator.node)
     )
 
 

@@ -21,6 +21,8 @@ class Site:
     """As in `Finding`."""
     unresolved: str = ""
     """Why nothing of the program is known to be compiled here."""
+    unread: str = ""
+    """What the compiled module calls and nobody knows: a module that it was handed, by its name (`self.backbone`)."""
     beside: bool = False
     """Whether it only stands in the same project: neither in a file that was asked about nor does it lead to one."""
 
@@ -50,6 +52,8 @@ class Report:
     files: int = 0
     functions: int = 0
     """How many are interpreted as compiled: of the files asked about, and what the sites compile that lead there."""
+    supposed: int = 0
+    """How many of them no compile site leads to."""
     suppressed: int = 0
     torch: str = ""
     """The torch version the rules speak for."""

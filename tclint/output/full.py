@@ -291,6 +291,13 @@ def _counted(report: Report, near: int) -> str:
     return f"{near} of the {sites} in the project {'lead' if near > 1 else 'leads'} here"
 
 
+def _supposed(report: Report) -> str:
+    """How many functions are taken as compiled though nothing in sight compiles them."""
+    if report.supposed == report.functions:
+        return "no compile site leads to them: they are only taken as compiled"
+    return f"{report.supposed} of the functions {'is' if report.supposed == 1 else 'are'} only taken as compiled: no compile site leads there"
+
+
 def _reach(report: Report) -> Iterator[str]:
     torch = f" (torch {report.torch})" if report.torch else ""
     if report.assumed and not report.sites:
@@ -301,16 +308,20 @@ def _reach(report: Report) -> Iterator[str]:
         for site in near[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
             what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
-            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}"
+            part = f"; what `{site.unread}` holds cannot be read" if site.unread else ""
+            yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}{part}"
         if len(near) > _MAX_SITES:
             yield f"  ... and {len(near) - _MAX_SITES} more"
         if report.assumed:
-            unknown = [site for site in report.sites if "cannot be read" in site.unresolved]
-            why = (
-                f"; what {words.plural(len(unknown), 'site')} compile{'s' * (len(unknown) == 1)} cannot be read"
+            unknown = [site for site in report.sites if site.unread or "cannot be read" in site.unresolved]
+            lost = (
+                f"what {plural(len(unknown), 'site')} compile{'s' * (len(unknown) == 1)} cannot be read"
                 if unknown
                 else ""
             )
-            yield f"a forward that no compile site leads to is taken as compiled{why} (--assume-compiled never: do not)"
+            if report.supposed:
+                yield "; ".join(filter(None, (_supposed(report), lost))) + " (--assume-compiled never: leave them out)"
+            elif lost:
+                yield lost
     else:
         yield f"no compile site found: nothing is taken as compiled{torch}"

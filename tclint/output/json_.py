@@ -95,6 +95,7 @@ def _summary(report: Report) -> dict[str, Any]:
         "assumed_findings": sum(finding.assumed for finding in findings),
         "files": report.files,
         "functions": report.functions,
+        "supposed": report.supposed,
         "suppressed": report.suppressed,
         "severity": {level.value: severities[level] for level in Severity},
         "effect": {effect.value: effects[effect] for effect in Effect},
@@ -109,6 +110,7 @@ def _summary(report: Report) -> dict[str, Any]:
                 "mode": site.mode,
                 "reaches": site.reaches,
                 "unresolved": site.unresolved,
+                **({"unread": site.unread} if site.unread else {}),
             }
             for site in report.sites
         ],

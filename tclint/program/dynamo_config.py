@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.sources.tree import text
+from tclint.sources.tree import nodes, text
 
 _VARIABLE: Final = "TORCHDYNAMO_"
 _FLAGS: Final = {"True": "", "1": "", "False": "not ", "0": "not "}
@@ -16,10 +16,10 @@ _FLAGS: Final = {"True": "", "1": "", "False": "not ", "0": "not "}
 def switched(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
     """The settings that a file switches on, and as `not name` off: for good, and only while a block or a function runs."""
     aliases = names(tree)
-    passing = {id(expression) for node in ast.walk(tree) for expression in _entered(node)}
+    passing = {id(expression) for node in nodes(tree) for expression in _entered(node)}
     lasting: set[str] = set()
     limited: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for name, value, where in settings(node, aliases):
             if isinstance(value, ast.Constant) and str(value.value) in _FLAGS:
                 (limited if id(where) in passing else lasting).add(f"{_FLAGS[str(value.value)]}{name}")
@@ -51,7 +51,7 @@ def _entered(node: ast.AST) -> Iterator[ast.expr]:
 def names(tree: ast.Module) -> set[str]:
     """The names under which a file reaches torch._dynamo.config."""
     found = {"torch._dynamo.config", "_dynamo.config", "dynamo.config"}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             found |= {a.asname for a in node.names if a.name == "torch._dynamo.config" and a.asname}
             found |= {f"{a.asname}.config" for a in node.names if a.name == "torch._dynamo" and a.asname}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -172,7 +173,7 @@ class Rule:
     @property
     def release(self) -> str:
         """The release whose facts hold: the target, or the nearest one that was asked."""
-        return facts.at(".".join(map(str, self.target))).version
+        return _asked(self.target)
 
     def verdict(self, event: Call) -> Verdict | None:
         """Whether the call breaks the graph on the target; None where that was never asked."""
@@ -203,6 +204,11 @@ class Rule:
     def holds(self) -> bool:
         """Whether the rule is true of the torch version the run speaks for."""
         return releases.matches(self.torch, self.target)
+
+
+@functools.cache
+def _asked(target: tuple[int, int]) -> str:
+    return facts.at(".".join(map(str, target))).version
 
 
 def _kinds(event: Call) -> tuple[tuple[Kind | None, ...], dict[str, Kind | None]]:

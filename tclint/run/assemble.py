@@ -14,7 +14,7 @@ from tclint.model.report import Problem, Report, Site
 from tclint.program import FunctionPlace
 from tclint.ruleset.notices import NOTICES
 from tclint.run import suppress
-from tclint.run.results import Found, Result, SitePlace
+from tclint.run.results import Brief, Found, Result, SitePlace
 from tclint.sources.text import NEWER, Unparsable, decode
 from tclint.torch_facts import facts
 
@@ -41,19 +41,22 @@ class Assembly:
     torch: str
     absolute: Mapping[str, str]
     """Where the files lie, by the path shown."""
+    scanned: suppress.Scan | None = None
+    """Who remembers the comments of a text."""
 
     def report(self, results: Sequence[Result]) -> Report:
         """The report of a run."""
         best: dict[tuple[str, int, int, str], Found] = {}
         starts: dict[tuple[str, int, int, str], set[tuple[str, str]]] = {}
         for found in (f for result in results for f in result.found):
-            finding = found.finding
-            key = (finding.path, finding.span.line, finding.span.column, finding.code)
-            starts.setdefault(key, set()).update((step.path, step.text) for step in finding.chain[:1])
+            key, start = found.brief.place, found.brief.start
+            begun = starts.setdefault(key, set())
+            if start is not None:
+                begun.add(start)
             old = best.get(key)
-            if old is None or self._certainty(finding) > self._certainty(old.finding):
+            if old is None or self._certainty(found.brief) > self._certainty(old.brief):
                 best[key] = found
-        mine = [f for f in best.values() if f.finding.path in self.reading.reported]
+        mine = [f for key, f in best.items() if key[0] in self.reading.reported]
         whole = {place[:2] for result in results for place in result.whole}
         # Where `fullgraph=True` compiles a function, it has no break: an assumption does not know better.
         mine = [
@@ -76,22 +79,23 @@ class Assembly:
             replace(f, roots=max(through[f.path, f.function], len(starts.get((*f.sort_key[:4],), ())))) for f in kept
         ]
         kept.sort(key=lambda f: f.listed)
+        compiled = near(results, self.reading.reported)
         return Report(
             findings=tuple(kept),
             sites=tuple(_site_rows(results, self.reading.reported)),
             assumed=self.assumed,
             files=self.reading.files,
-            functions=len(near(results, self.reading.reported)),
+            functions=len(compiled),
+            supposed=len(compiled.difference(*_reach(results).values())),
             suppressed=silenced,
             torch=self.torch,
             notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
         )
 
-    def _certainty(self, finding: Finding) -> tuple[bool, bool, int, int]:
+    def _certainty(self, found: Brief) -> tuple[bool, bool, int, int]:
         """Of two findings at one place the one that is shown stays, then the known one, then the surer one, then the graver."""
-        rank = RANK[finding.confidence.value]
-        shown = rank >= RANK[self._held(finding.path).min_confidence]
-        return (shown, not finding.assumed, *finding.standing)
+        shown = found.confidence >= RANK[self._held(found.place[0]).min_confidence]
+        return (shown, not found.assumed, found.confidence, found.severity)
 
     def _held(self, path: str) -> Settings:
         """What holds for a file by the path shown."""
@@ -111,7 +115,7 @@ class Assembly:
         for settings in self.settings.everywhere():
             mine = [f for f in findings if self._held(f.path) is settings]
             own = {path: text for path, text in texts.items() if self._held(path) is settings}
-            result = suppress.apply(mine, own, self._activity(settings))
+            result = suppress.apply(mine, own, self._activity(settings), self.scanned)
             kept += result.kept
             silenced += result.suppressed
         return sorted(kept, key=lambda f: f.sort_key), silenced
@@ -215,6 +219,7 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             places.setdefault((path, line), (text, set()))[1].add(mode)
     first = {row[:2] for row in results[0].sites}
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
+    unread = {place: name for result in results for place, name in result.unread.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
         beside = place[0] not in reported and not any(path in reported for path, *_ in reach.get(place, ()))
@@ -227,5 +232,6 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             "|".join(shown),
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
+            unread=unread.get(place, ""),
             beside=beside,
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tclint.program import Function
+from tclint.sources.tree import nodes
 from tclint.values import (
+    UNKNOWN,
     ClassValue,
     Compiled,
     External,
@@ -60,6 +63,41 @@ def roots_of(interp: Interpreter, target: Value) -> Iterator[tuple[Function, Val
     elif isinstance(target, Union):
         for option in target.options:
             yield from roots_of(interp, option)
+
+
+def unread_part(interp: Interpreter, target: Value) -> str:
+    """The attribute that a compiled module was handed and calls, where nobody knows what it holds; nothing where there is none."""
+    if not isinstance(target, Instance) or not interp.classes.is_nn_module(target.cls):
+        return ""
+    order = interp.classes.mro(target.cls)
+    called = {name for cls in order for method in cls.methods.values() for name in called_on_self(method)}
+    held = interp.instance_attributes.of(target)
+    for cls in order:
+        constructor = cls.methods.get("__init__")
+        for name in stored_parameters(constructor) if constructor is not None else ():
+            if name in called and held.get(name) is UNKNOWN:
+                return f"self.{name}"
+    return ""
+
+
+def called_on_self(method: Function) -> Iterator[str]:
+    """The attributes that a method calls: `self.backbone(x)`."""
+    for node in nodes(method.node):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_self(node.func.value):
+            yield node.func.attr
+
+
+def stored_parameters(constructor: Function) -> Iterator[str]:
+    """The attributes that hold what the constructor was handed, as it is: `self.backbone = backbone`."""
+    arguments = constructor.node.args
+    handed = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    for node in nodes(constructor.node):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in handed:
+            yield from (t.attr for t in node.targets if isinstance(t, ast.Attribute) and is_self(t.value))
+
+
+def is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def why_nothing(target: Value) -> str:

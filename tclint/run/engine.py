@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tclint.model.report import Report
 from tclint.ruleset.loading import load_rules
 from tclint.ruleset.rule import Rule
+from tclint.run import suppress
 from tclint.run.assemble import Assembly, near
 from tclint.run.domains import Told, domains, joined
 from tclint.run.memo import Memo
@@ -70,12 +71,19 @@ def _run(
     target = releases.parse(settings.target_torch) or releases.NEWEST
     known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
     active = [rule for rule in known if _is_active(rule, target, settings)]
-    plan = Plan(reading, settings, active, Memo(cache, reading.program, reading.hashes), progress)
+    memo = Memo(cache, reading.program, reading.hashes)
+    plan = Plan(reading, settings, active, memo, progress)
     if ends:
         _kept.append(plan)
     found = plan.run()
     torch, absolute = ".".join(map(str, target)), {file.path: file.absolute for file in files}
-    assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute)
+
+    def scanned(path: str, text: str) -> suppress.Scanned:
+        return suppress.Scanned(
+            *memo.by_content(f"comments {reading.hashes.get(path)}", lambda: tuple(suppress.scan(text)))
+        )
+
+    assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute, scanned)
     return assembly.report(found.results), near(found.results, reading.reported)
 
 

@@ -37,6 +37,8 @@ class Memo:
         """The hashes of earlier runs, by their identity, each with what changed since."""
         self._numbers: tuple[Sequence[Lesson], Mapping[str, Sequence[int]]] = ((), {})
         """What was learned, and which of it speaks of which file."""
+        self._conditions: dict[tuple[str, ...], str] = {}
+        """By the files of which something was learned, what of that matters."""
 
     @property
     def keeps(self) -> bool:
@@ -81,7 +83,14 @@ class Memo:
             return ""
         if learned is not self._numbers[0]:
             self._numbers = (learned, numbered(learned))
-        return condition(learned, read, self._numbers[1])
+            self._conditions.clear()
+        numbers = self._numbers[1]
+        of = tuple([path for path in read if path in numbers])
+        known = self._conditions.get(of)
+        if known is None:
+            # Neighbours read the same files of those that anything was learned about.
+            known = self._conditions[of] = condition(learned, of, numbers)
+        return known
 
     def _holds(self, path: str, was: str | None, some: tuple[Any, ...] | None) -> bool:
         if was is not None and self._now(path) == was:

@@ -26,7 +26,7 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge, leading
-from tclint.run.compiles import is_external, receiver_of, roots_of, why_nothing
+from tclint.run.compiles import is_external, receiver_of, roots_of, unread_part, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
@@ -273,9 +273,13 @@ class PartRunner:
                 resolved.add(place)
             else:
                 why.setdefault(place, why_nothing(target))
+            if roots and (unread := unread_part(interp, target)):
+                interp.results.unread[place] = unread
             models = [f for f, _ in roots if f.cls is not None and interp.classes.is_nn_module(f.cls)]
             if any(f.is_abstract and f.name == "forward" for f in models) and not site.test:
                 based.append(site.path)  # a model known by its base class alone may be any of those below it
+            elif models and place in interp.results.unread and not site.test:
+                based.append(site.path)  # what it was handed may be any
             if models and not site.test:
                 if any(f.name in ("forward", "__call__") for f in models):
                     precise.append(site.path)
@@ -383,6 +387,7 @@ class PartRunner:
             {k: set(v) for k, v in results.reach.items()},
             set(results.whole),
             dict(results.unresolved),
+            dict(results.unread),
             set(results.blind),
         )
         read, told = result.placed(self._odd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tclint.model.finding import Finding
 from tclint.model.report import Problem
@@ -20,12 +20,59 @@ _OWN_LINE: Final = re.compile(r"\blines? \d")
 """The same of the finding's own file."""
 
 
-@dataclass(frozen=True, slots=True)
+class Brief(NamedTuple):
+    """What of a finding says which of several at a place is told: most are found by many parts, and read for that alone."""
+
+    place: tuple[str, int, int, str]
+    """The file, the line, the column, the code."""
+    start: tuple[str, str] | None
+    """What its chain begins with: a file, and the text of the step."""
+    assumed: bool
+    confidence: int
+    severity: int
+
+    @classmethod
+    def of(cls, finding: Finding) -> Brief:
+        start = (finding.chain[0].path, finding.chain[0].text) if finding.chain else None
+        return cls(finding.sort_key[:4], start, finding.assumed, *finding.standing)
+
+
 class Found:
     """A finding, and where in which text it stands: the same function may stand in several files."""
 
-    finding: Finding
-    copy: tuple[str, int, int] | None
+    __slots__ = ("_finding", "_kept", "brief", "copy")
+
+    def __init__(self, finding: Finding, copy: tuple[str, int, int] | None) -> None:
+        self.brief = Brief.of(finding)
+        self.copy = copy
+        self._finding: Finding | None = finding
+        self._kept: Any = None
+
+    @property
+    def finding(self) -> Finding:
+        if self._finding is None:
+            self._finding = decode(self._kept)
+        return self._finding
+
+    def packed(self) -> Any:
+        """As plain values."""
+        kept = self._kept if self._kept is not None else encode(self.finding)
+        return (tuple(self.brief), kept, self.copy)
+
+    @classmethod
+    def unpacked(cls, value: Any) -> Found:
+        """The same again. The finding is made when somebody asks for it."""
+        made = cls.__new__(cls)
+        brief, made._kept, made.copy = value
+        made.brief = Brief(*brief)
+        made._finding = None
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Found) and (self.finding, self.copy) == (other.finding, other.copy)
+
+    def __hash__(self) -> int:
+        return hash((self.brief, self.copy))
 
 
 @dataclass(slots=True)
@@ -41,14 +88,17 @@ class Result:
     """What is compiled with `fullgraph=True`."""
     unresolved: dict[SitePlace, str] = field(default_factory=dict)
     """The sites of which nobody knows what they compile, and why."""
+    unread: dict[SitePlace, str] = field(default_factory=dict)
+    """The sites of which a part is known, and the name of what is not."""
     blind: set[FunctionPlace] = field(default_factory=set)
     """What was reached by calls alone of which nobody knows the arguments: it is still to be entered by its signature."""
 
     def packed(self) -> Any:
         """As plain values, for the cache and for other processes."""
-        found = tuple([(encode(each.finding), each.copy) for each in self.found])
+        found = tuple([each.packed() for each in self.found])
         problems = encode(tuple(self.problems))
-        return (found, problems, self.reached, self.sites, self.reach, self.whole, self.unresolved, self.blind)
+        sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread)
+        return (found, problems, self.reached, *sites, self.blind)
 
     def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:
         """The files of which it names lines: of what was read, and of what it may only have been told.
@@ -57,7 +107,7 @@ class Result:
         """
         read = {finding.path for finding in (each.finding for each in self.found)}
         told = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
-        told.update(path for path, _ in (*self.reach, *self.unresolved))
+        told.update(path for path, _ in (*self.reach, *self.unresolved, *self.unread))
         for finding in (each.finding for each in self.found):
             # A chain begins with the site, where there is one.
             told.update(step.path for step in finding.chain[:1])
@@ -82,7 +132,7 @@ class Result:
         if isinstance(value, cls):
             return value
         found, problems, *rest = value
-        return cls([Found(decode(each), copy) for each, copy in found], list(decode(problems)), *rest)
+        return cls([Found.unpacked(each) for each in found], list(decode(problems)), *rest)
 
 
 @dataclass(frozen=True, slots=True)

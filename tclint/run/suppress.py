@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tclint.model.errors import did_you_mean
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
@@ -31,8 +32,28 @@ class Suppressed:
     """The TCL901 among `kept`."""
 
 
+class Scanned(NamedTuple):
+    """What a text holds that decides which comment speaks of which line: plain values, a pure function of the text."""
+
+    complete: bool
+    """Whether it could be read to its end."""
+    alone: tuple[int, ...]
+    """The lines with a comment and nothing else."""
+    strings: tuple[tuple[int, int], ...]
+    """The first and last lines of the strings of several lines."""
+    comments: tuple[tuple[str, int, int, str], ...]
+    """The comments that may be for us: each with its line, its column and all that stands on the line."""
+
+
+Scan = Callable[[str, str], Scanned]
+"""What the text of a file holds, by its path and the text: tokenizing is slow, and somebody may remember it."""
+
+
 def apply(
-    findings: Sequence[Finding], texts: Mapping[str, str], active_codes: Callable[[str], bool] = lambda selector: True
+    findings: Sequence[Finding],
+    texts: Mapping[str, str],
+    active_codes: Callable[[str], bool] = lambda selector: True,
+    scanned: Scan | None = None,
 ) -> Suppressed:
     """Drop the findings that a comment in their file silences.
 
@@ -49,7 +70,7 @@ def apply(
     for path, text in texts.items():
         here = by_path.pop(path, [])
         # Most files hold no such comment, and tokenize is slow: ask the text first.
-        comments = _Comments(text) if _speaks(text, here) else None
+        comments = _Comments(scanned(path, text) if scanned else scan(text)) if _speaks(text, here) else None
         if comments is None:
             kept += here
             continue
@@ -138,13 +159,18 @@ class _Ignore:
 class _Comments:
     """The suppressions of one file, by line."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, scanned: Scanned) -> None:
         self._file: list[_Ignore] = []
         self._lines: dict[int, list[_Ignore]] = {}
-        self._comment_only: set[int] = set()
-        self._strings: list[tuple[int, int]] = []
-        self._complete = True
-        self._read(text)
+        self._comment_only = frozenset(scanned.alone)
+        self._strings = scanned.strings
+        self._complete = scanned.complete
+        for comment, line, start, around in scanned.comments:
+            for ignore in _parse(comment, line, start, around):
+                if ignore.whole_file:
+                    self._file.append(ignore)
+                else:
+                    self._lines.setdefault(line, []).append(ignore)
 
     def silence(self, finding: Finding) -> bool:
         # All comments that speak of the finding count as used, so no early exit.
@@ -170,52 +196,54 @@ class _Comments:
             first -= 1
         return [ignore for line in range(first, last + 1) for ignore in self._lines.get(line, ())]
 
-    def _read(self, text: str) -> None:
-        opened: list[int] = []
-        try:
-            for token in tokenize.generate_tokens(io.StringIO(text).readline):
-                kind = tokenize.tok_name[token.type]
-                if kind == "COMMENT":
-                    own_line = not token.line[: token.start[1]].strip()
-                    if own_line:
-                        self._comment_only.add(token.start[0])
-                    self._add(token, own_line)
-                elif kind == "STRING" and token.end[0] > token.start[0]:
-                    self._strings.append((token.start[0], token.end[0]))
-                elif kind in ("FSTRING_START", "TSTRING_START"):
-                    opened.append(token.start[0])
-                elif kind in ("FSTRING_END", "TSTRING_END") and opened:
-                    self._strings.append((opened.pop(), token.end[0]))
-        except (tokenize.TokenError, SyntaxError):
-            # What came before the error still counts; the engine reports the file as unreadable.
-            self._complete = False
 
-    def _add(self, token: tokenize.TokenInfo, own_line: bool) -> None:
-        for ignore in _parse(token, own_line):
-            if ignore.whole_file:
-                self._file.append(ignore)
-            else:
-                self._lines.setdefault(token.start[0], []).append(ignore)
+def scan(text: str) -> Scanned:
+    """What a text holds of comments, and of strings that no comment fits into."""
+    opened: list[int] = []
+    alone: list[int] = []
+    strings: list[tuple[int, int]] = []
+    comments: list[tuple[str, int, int, str]] = []
+    complete = True
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            kind = tokenize.tok_name[token.type]
+            if kind == "COMMENT":
+                line, start = token.start
+                if not token.line[:start].strip():
+                    alone.append(line)
+                if _TCLINT.search(token.string) or _NOQA.search(token.string):
+                    comments.append((token.string, line, start, token.line))
+            elif kind == "STRING" and token.end[0] > token.start[0]:
+                strings.append((token.start[0], token.end[0]))
+            elif kind in ("FSTRING_START", "TSTRING_START"):
+                opened.append(token.start[0])
+            elif kind in ("FSTRING_END", "TSTRING_END") and opened:
+                strings.append((opened.pop(), token.end[0]))
+    except (tokenize.TokenError, SyntaxError):
+        # What came before the error still counts; the engine reports the file as unreadable.
+        complete = False
+    return Scanned(complete, tuple(alone), tuple(strings), tuple(comments))
 
 
-def _parse(token: tokenize.TokenInfo, own_line: bool) -> Iterable[_Ignore]:
-    line, start = token.start
+def _parse(comment: str, line: int, start: int, around: str) -> Iterable[_Ignore]:
+    """What a comment says that begins after so many characters of a line."""
+    own_line = not around[:start].strip()
     # A comment may hold several: `# type: ignore # tclint: ignore[TCL101]`.
-    for match in _TCLINT.finditer(token.string):
-        after = token.string.find("#", match.end())
-        text = token.string[match.start() : after if after >= 0 else None].rstrip()
+    for match in _TCLINT.finditer(comment):
+        after = comment.find("#", match.end())
+        text = comment[match.start() : after if after >= 0 else None].rstrip()
         column = start + match.start() + 1
         span = Span(line, column, line, column + len(text))
         ignore = _Ignore(span, text, (), removal=span)
         if after < 0:
             # Nothing of the line is left behind the comment: take the blanks before it too, or the whole line.
-            before = len(token.line[: column - 1].rstrip())
+            before = len(around[: column - 1].rstrip())
             ignore.removal = Span(line, before + 1, line, span.end_column) if before else Span(line, 1, line + 1, 1)
         verb, codes = match["verb"], match["codes"]
         if verb not in ("ignore", "ignore-file"):
             hint = did_you_mean(verb, ("ignore", "ignore-file")) or ': write "ignore" or "ignore-file"'
             ignore.error = f"tclint has no comment {verb!r}{hint}"
-        elif not match["open"] and (bare := re.match(r"\s*(TCL\d+)", token.string[match.end("verb") :])):
+        elif not match["open"] and (bare := re.match(r"\s*(TCL\d+)", comment[match.end("verb") :])):
             ignore.error = f"a code stands in brackets: write {verb}[{bare[1]}]"
         elif match["open"] and codes is None:
             ignore.error = "the list of codes is not closed: add the ']'"
@@ -230,7 +258,7 @@ def _parse(token: tokenize.TokenInfo, own_line: bool) -> Iterable[_Ignore]:
             else:
                 ignore.error = "ignore-file must stand on a line of its own"
         yield ignore
-    for match in _NOQA.finditer(token.string):
+    for match in _NOQA.finditer(comment):
         codes = match["codes"]
         if match["colon"] and codes is None:
             continue

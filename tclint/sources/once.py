@@ -80,13 +80,13 @@ def _outer(root: ast.AST) -> frozenset[str]:
     declared: set[str] = set()
     read: set[str] = set()
     for node in own(root):
-        if isinstance(node, ast.Name):
+        if type(node) is ast.Name:
             read.add(node.id)
-            if not isinstance(node.ctx, ast.Load):
+            if type(node.ctx) is not ast.Load:
                 bound.add(node.id)
-        elif isinstance(node, ast.arg):
+        elif type(node) is ast.arg:
             bound.add(node.arg)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        elif type(node) is ast.Global or type(node) is ast.Nonlocal:
             declared.update(node.names)
     return frozenset(read - bound | declared)
 

@@ -31,12 +31,25 @@ _MANY: Final = 16  # statements in a block, from which on looking for a line bea
 
 
 def nodes(root: ast.AST) -> Iterator[ast.AST]:
-    """`ast.walk` without operators and contexts, depth first and in no particular order: three times as fast."""
+    """`ast.walk` without operators and contexts, depth first and in no particular order: many times as fast."""
     stack = [root]
+    pop, children = stack.pop, _CHILDREN
     while stack:
-        node = stack.pop()
+        node = pop()
         yield node
-        stack += _below(node)
+        kind = type(node)
+        fields = children.get(kind)
+        if fields is None:
+            fields = _fields(kind)
+        # Written out: half of all nodes have nothing below, and a call for each costs more than looking at it.
+        for name in fields:
+            value = getattr(node, name, None)
+            if value is None:
+                continue
+            if type(value) is list:
+                stack += value if name not in _MIXED else [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                stack.append(value)
 
 
 def holders(root: ast.AST) -> Iterator[ast.AST]:
@@ -52,11 +65,15 @@ def holders(root: ast.AST) -> Iterator[ast.AST]:
 def own(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or file in source order, without those of functions and classes inside it."""
     stack = _below(root)[::-1]
+    pop, children = stack.pop, _CHILDREN
     while stack:
-        node = stack.pop()
+        node = pop()
         yield node
-        if not isinstance(node, _SCOPES):
-            stack.extend(_below(node)[::-1])
+        kind = type(node)
+        if children.get(kind) != () and kind not in _SCOPES:
+            found = _below(node)
+            found.reverse()
+            stack += found
 
 
 def _below(node: ast.AST) -> list[ast.AST]:
@@ -64,7 +81,7 @@ def _below(node: ast.AST) -> list[ast.AST]:
     kind = type(node)
     fields = _CHILDREN.get(kind)
     if fields is None:
-        fields = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+        fields = _fields(kind)
     found: list[ast.AST] = []
     for name in fields:
         value = getattr(node, name, None)
@@ -73,6 +90,12 @@ def _below(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of nodes of a kind that may hold nodes."""
+    known = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+    return known
 
 
 def yields(root: ast.AST) -> bool:

@@ -19,6 +19,7 @@ from tclint.torch_facts.kind import Kind
 
 Kinds = Sequence[Kind | None]
 Keywords = Mapping[str, Kind | None]
+_Named = tuple[tuple[str, Kind | None], ...]
 _NO_KEYWORDS: Final[Keywords] = {}
 #: Kinds of receivers as events name them, and as the table does.
 _RECEIVERS: Final = {"Tensor": "tensor", "number": "int", **facts.KINDS}
@@ -81,6 +82,13 @@ def varies(key: str, release: str) -> bool:
 
 def forms(key: str, release: str, arguments: Kinds, keywords: Keywords = _NO_KEYWORDS) -> tuple[Form, ...]:
     """The ways of calling that were tried and fit the arguments, of a method the receiver first; may be none."""
+    return _forms(key, release, tuple(arguments), tuple(keywords.items()))
+
+
+# A program calls the same few functions with the same few kinds over and over.
+@functools.cache
+def _forms(key: str, release: str, arguments: tuple[Kind | None, ...], named: _Named) -> tuple[Form, ...]:
+    keywords = dict(named)
     wanted = int(release.split(".")[1])
     for other in sorted(facts.table().releases, key=lambda r: (abs(r - wanted), -r)):
         found = facts.at(f"2.{other}").call(key)
@@ -135,6 +143,12 @@ def _same_ranks(form: Form, arguments: Kinds) -> bool:
 
 def verdict(name: str, release: str, arguments: Kinds = (), keywords: Keywords = _NO_KEYWORDS) -> Verdict | None:
     """Whether a call breaks the graph on a release; None where it was never asked."""
+    return _verdict(name, release, tuple(arguments), tuple(keywords.items()))
+
+
+@functools.cache
+def _verdict(name: str, release: str, arguments: tuple[Kind | None, ...], named: _Named) -> Verdict | None:
+    keywords = dict(named)
     key = key_of(name)
     found = answer(key, release) if key is not None else None
     if key is None or found is None:

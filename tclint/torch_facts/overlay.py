@@ -86,7 +86,7 @@ _NOT_CALLED: Final[dict[str, tuple[str, ...]]] = {
     "functools.lru_cache#cache_info": ("function>object !GB0088",),
     "gc.get_referrers": (">list !GB0007",),
     "importlib.__import__": ("str>namespace !GB0007",),
-    "importlib.metadata.version": ("str>str !GB0007",),
+    "importlib.metadata.version": ("str>str",),
     "torch.jit.fork": ("function,Tf2>object !GB0007", "module,Tf2>object !GB0007"),
     "torch.jit.wait": ("object>Tf2 !GB0007",),
     "tensor#resize_as_": ("Tf2,Tf2>Tf2 !GB0148 m:self a:self s:self",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -31,7 +32,7 @@ def kind_of(value: Value) -> Kind | None:
     if isinstance(value, Tensor):
         name = "ndarray" if value.flags & ARRAY else "parameter" if value.flags & PARAMETER else "tensor"
         dtype = value.dtype if value.dtype and name != "ndarray" else None
-        return Kind(name, dtype, value.ndim if value.ndim >= 0 else None)
+        return _tensor(name, dtype, value.ndim if value.ndim >= 0 else None)
     if isinstance(value, Const):
         return _PLAIN.get(_TEXT_OF_NONE if value.value is None else type(value.value).__name__)
     if isinstance(value, Scalar):
@@ -60,6 +61,12 @@ def kind_of(value: Value) -> Kind | None:
             return Kind("function") if facts.callable_somewhere(value.name) else None
         return Kind("dtype") if value.name in _DTYPES else None
     return None
+
+
+@functools.cache
+def _tensor(name: str, dtype: str | None, rank: int | None) -> Kind:
+    # There are a few dozen of them, and one is asked for at every call.
+    return Kind(name, dtype, rank)
 
 
 _FUNCTIONS: Final = ("torch.", "math.", "operator.")

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.values.namespace import Namespace
 from tclint.values.value import Value
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class ModuleValue(Value):
         return f"Module({self.module.name})"
 
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
-        return frame.interp.names.attribute(self.module, name)
+        return Namespace(self.module) if name == "__dict__" else frame.interp.names.attribute(self.module, name)
 
     def call_method(
         self,

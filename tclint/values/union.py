@@ -95,15 +95,16 @@ class Union(Value):
         return join_all(o.iterate(frame, node) for o in self.without_none().options)
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
-        tensor = spoken_of(left)
-        other = right if tensor is not None else left
+        tensor, other = tensor_of(left), right
         if tensor is None:
-            tensor = spoken_of(right)
+            tensor, other = tensor_of(right), left
         if tensor is None:
             return UNKNOWN
+        number = _number_in(self) if other.rank == NUMBER else None
+        if number is None and _number_in(self) is not None and type(other) is not Tensor:
+            tensor = tensor.with_(conf=NAMED)
         result = MODELS.tensors.arithmetic(frame, node, operator, tensor, other)
         # Beside a number, what is a tensor or a number gives either again.
-        number = _number_in(self) if other.rank == NUMBER else None
         return join(result, number.operate(frame, node, operator, number, other)) if number is not None else result
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:

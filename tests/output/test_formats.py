@@ -208,9 +208,19 @@ def test_full_lists_the_sites_that_have_to_do_with_what_was_asked() -> None:
 
 def test_full_names_the_sites_that_nobody_could_resolve() -> None:
     lost = Site("train.py", 9, "model.compile()", "default", 0, unresolved="what it compiles cannot be read")
-    text = render("full", replace(REPORT, sites=(lost,), assumed=True))
+    text = render("full", replace(REPORT, sites=(lost,), assumed=True, functions=7, supposed=7))
     assert "  train.py:9  model.compile(), mode default: what it compiles cannot be read\n" in text
-    assert "a forward that no compile site leads to is taken as compiled; what 1 site compiles cannot be read" in text
+    assert "no compile site leads to them: they are only taken as compiled; what 1 site compiles cannot be read" in text
+
+
+def test_full_says_what_of_a_site_is_known() -> None:
+    half = Site("train.py", 9, "torch.compile(model)", "default", 2, unread="self.backbone")
+    text = render("full", replace(REPORT, sites=(half,), assumed=True, functions=7, supposed=5))
+    assert "mode default: 2 functions; what `self.backbone` holds cannot be read\n" in text
+    assert "5 of the functions are only taken as compiled: no compile site leads there; what 1 site compiles" in text
+    assert (
+        json.loads(render("json", replace(REPORT, sites=(half,))))["summary"]["sites"][0]["unread"] == "self.backbone"
+    )
 
 
 def test_full_message_stays_on_the_caret_line_where_it_fits() -> None:

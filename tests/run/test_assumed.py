@@ -672,3 +672,44 @@ def test_a_forward_that_ran_for_a_subclass_is_entered_for_its_own_class(project:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tclint.run.plan.divided", lambda items: [items])
         assert project.places(select=["TCL103"]) == ["z_base.py:9 TCL103"]
+
+
+WRAPPED = """
+    import sys
+    import torch
+    from torch import nn
+    import net
+
+    class Wrapper(nn.Module):
+        def __init__(self, backbone):
+            super().__init__()
+            self.backbone = backbone
+
+        def forward(self, x):
+            return self.backbone(x)
+
+    {model}
+    compiled = torch.compile(Wrapper(model))
+"""
+
+
+@pytest.mark.parametrize("named", ["net.__dict__[{}]", "vars(net)[{}]", "getattr(net, {})", "net.__dict__.get({})"])
+def test_a_model_is_found_by_its_name_in_a_module(project: Project, named: str) -> None:
+    known = WRAPPED.format(model="model = " + named.format("'Net'") + "()")
+    report = project.write({"net.py": NET, "train.py": known}).lint()
+    assert shown(report) == ["net.py:6 TCL108"]
+    assert [(site.reaches, site.unread) for site in report.sites] == [(2, "")]
+
+
+@pytest.mark.parametrize("named", ["net.__dict__[{}]", "vars(net)[{}]", "getattr(net, {})"])
+def test_what_a_compiled_wrapper_holds_may_be_any_model(project: Project, named: str) -> None:
+    unknown = WRAPPED.format(model="model = " + named.format("sys.argv[1]") + "()")
+    report = project.write({"net.py": NET, "train.py": unknown}).lint()
+    assert shown(report) == ["net.py:6 TCL108 assumed"]
+    assert [(site.reaches, site.unread, site.unresolved) for site in report.sites] == [(1, "self.backbone", "")]
+    assert report.supposed == 1
+
+
+def test_names_of_the_file_itself(project: Project) -> None:
+    source = "\n".join(textwrap.dedent(part) for part in (NET, "compiled = torch.compile(globals()['Net']())\n"))
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:6 TCL108"]

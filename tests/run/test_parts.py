@@ -65,7 +65,9 @@ def test_results_are_the_same_after_packing() -> None:
         [("m.py", 4, "torch.compile(f)", "default")],
         {("m.py", 4): {("m.py", "f", 3)}},
     )
-    assert Result.unpacked(result.packed()) == result
+    again = Result.unpacked(result.packed())
+    assert [each.brief for each in again.found] == [each.brief for each in result.found]
+    assert again == result
     file = EnteredFile(Problem("m.py", 1, "TCL903", "syntax"), (Root(0, "A", ("m.py", "A.forward", 2)),), (0,), True)
     assert Entered.unpacked(Entered([file], result).packed()) == Entered([file], result)
     sites = Sites(result, ["m.py"], ["n.py"], [Lesson(("m.py",), "digest")])

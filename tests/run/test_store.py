@@ -19,7 +19,7 @@ from lintkit import ROOT, Project, tclint_command, within
 
 from tclint.model.errors import ConfigError
 from tclint.model.report import Report
-from tclint.run import cachedir, cachekey, engine, plan, store, taught, workers
+from tclint.run import cachedir, cachekey, engine, plan, store, suppress, taught, workers
 from tclint.run.parts import Part
 from tclint.sources import configuration, files
 
@@ -348,6 +348,34 @@ def test_cached_is_what_a_fresh_run_says(project: Project, start: dict[str, str 
     assert run(project) == run(project, cached=False)
 
 
+def test_the_comments_of_a_file_are_read_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    scans: list[str] = []
+    scan = suppress.scan
+    monkeypatch.setattr(suppress, "scan", lambda text: scans.append(text) or scan(text))
+    silent = OTHER.replace("x[x > 0]", "x[x > 0]  # tclint: ignore[TCL106]")
+    project.write({**SOURCES, "other.py": silent})
+    first = run(project)
+    assert scans == [silent.lstrip()]
+    project.write({"helpers.py": HELPERS + "\n# edited\n"})
+    assert run(project).suppressed == first.suppressed == 1
+    assert scans == [silent.lstrip()]
+    project.write({"other.py": OTHER.replace("x[x > 0]", "x[x > 0]  # tclint: ignore[TCL101]")})
+    assert run(project) == run(project, cached=False)
+    assert len(scans) == 3
+
+
+COMINGS = (
+    "\n",
+    "# note\n",
+    "import torch\n",
+    "# tclint: ignore[TCL1]\n",
+    "x = 1  # noqa\n",
+    '"""\n',
+    "# noqa: TCL101\n",
+)
+"""Lines that come; what a comment silences is kept by the text of its file."""
+
+
 @pytest.mark.slow
 def test_random_edits(project: Project) -> None:
     """Lines come and go in a copy of the demo and some fixtures, and definitions change places."""
@@ -357,7 +385,7 @@ def test_random_edits(project: Project) -> None:
         project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
     dice = random.Random(0)
     names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for number in range(8):
+    for number in range(int(os.environ.get("TCLINT_RANDOM_EDITS", "8"))):
         name = dice.choice(names)
         text = (project.root / name).read_text().splitlines(keepends=True)
         place = dice.randrange(len(text)) if text else 0
@@ -371,7 +399,7 @@ def test_random_edits(project: Project) -> None:
             line = text[place]
             text[place] = line[: len(line) - len(line.lstrip())] + "x = x.item()\n"
         else:
-            text.insert(dice.randrange(len(text) + 1), dice.choice(["\n", "# note\n", "import torch\n"]))
+            text.insert(dice.randrange(len(text) + 1), dice.choice(COMINGS))
         project.write({name: "".join(text).encode()})
         assert run(project) == run(project, cached=False), name
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.model.report import Problem
 from tclint.sources import ignoring, regular
 from tclint.sources.ipython import blanked, restored
 from tclint.sources.text import Unparsable, broken, decode, encoding_of, parse, quoted
@@ -57,6 +58,28 @@ def test_a_file_with_a_tree() -> None:
     assert isinstance(parse("a.py", data).body[0], ast.Assign)
     assert broken("a.py", data) is None
     assert quoted(b"caf\xe9") == "caf\ufffd"
+
+
+def test_what_python_cannot_parse_is_broken_and_nothing_else() -> None:
+    """`broken` has no tree made: what it asks must refuse whatever `ast.parse` refuses, also what is nested too deeply."""
+    nested = ((b"(", b""), (b"(", b"x"), (b"not ", b"x"), (b"x if y else ", b"z"), (b"x.", b"y"))
+    deep = [part * many + end for many in (50, 300, 5000) for part, end in nested]
+    text = b"def f(x, *, y=1):\n    if x:\n        return f\"{x!r}\" + 'a'\n    return [y for y in x]\n"
+    cut = [text[:at] + text[at + wide :] for at in range(len(text)) for wide in (1, 4)]
+    refused = 0
+    for data in (*deep, *cut, b"return 1\n", b"nonlocal x\n", b"x = 1\n"):
+        problem = _problem(data)
+        refused += problem is not None
+        assert broken("a.py", data) == problem, data
+    assert refused > 50
+
+
+def _problem(data: bytes) -> Problem | None:
+    try:
+        parse("a.py", data)
+    except Unparsable as unparsable:
+        return unparsable.problem
+    return None
 
 
 # --- IPython ----------------------------------------------------------------------------------------------------------

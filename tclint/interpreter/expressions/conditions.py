@@ -89,9 +89,12 @@ def _mark_unusual(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env
 def _by_default(value: Value) -> bool | None:
     """What a test comes to where nobody has set the variable of the environment that it asks: compiled code runs as it
     runs by default. In eager code both ways count: there the variable decides what is compiled."""
-    kept = [option for option in value.options if option.source != ENVIRONMENT]
+    options = value.options
+    kept = [option for option in options if option.source != ENVIRONMENT]
+    if len(kept) == len(options):
+        return None
     answers = {option.truth() for option in kept}
-    return answers.pop() if len(kept) < len(value.options) and len(answers) == 1 else None
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _of_size(frame: Frame, node: ast.expr, value: Value) -> bool | None:

@@ -34,6 +34,8 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    ModuleValue,
+    Namespace,
     Object,
     Scalar,
     Seq,
@@ -305,6 +307,14 @@ def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     return UNKNOWN
 
 
+def _vars(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Namespace(args[0].module) if args and isinstance(args[0], ModuleValue) else UNKNOWN
+
+
+def _globals(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    return Namespace(frame.module)
+
+
 def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[0], External):
         name = f"{args[0].name}.{args[1].value}"
@@ -452,6 +462,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "issubclass": _true,
     "callable": _callable,
     "getattr": _getattr,
+    "globals": _globals,
     "hasattr": _hasattr,
     "next": iterators.following,
     "iter": iterators.begun,
@@ -468,6 +479,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "bytearray": _bytearray,
     "id": identity,
     "slice": _slice,
+    "vars": _vars,
     "divmod": divided,
     "format": _string,
     "chr": _string,

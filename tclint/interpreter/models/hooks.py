@@ -59,6 +59,8 @@ def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -
     if not frame.capturing and frame.region is None:
         return
     recordings = frame.interp.recordings
+    if not recordings.hooked:
+        return
     # The call of a layer says so itself; a container's is that of its parts.
     noted = isinstance(module, Object) and module.kind == "backward-hook" and module.args is None
     # Of a module of the program that is compiled itself Dynamo sees the forward alone; one of torch is wrapped as a whole.

@@ -307,8 +307,10 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         ndim = -1
     flags = tensor.flags & (HOST | STEADY | ARRAY | DATA_SIZED | NO_GRADIENT | SPARSE)
     if both is not None:
-        flags = (tensor.flags | both.flags) & (DATA_SIZED | ARRAY)
+        flags = (tensor.flags | both.flags) & DATA_SIZED
         flags |= tensor.flags & both.flags & (HOST | STEADY | NO_GRADIENT | SPARSE)
+        # A tensor and an array make a tensor, whichever comes first.
+        flags |= ARRAY if all(each.flags & ARRAY or each.conf <= USED for each in (tensor, both)) else 0
     elif not is_number(other):
         flags &= ~STEADY
     result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
@@ -415,12 +417,14 @@ def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Ar
 
 def still_sparse(name: str, given: Args, result: Value) -> Value:
     """What comes of sparse tensors alone is sparse, where the facts say so."""
-    tensors = [value for value in given if isinstance(value, Tensor)]
-    kept = isinstance(result, Tensor) and bool(tensors) and all(tensor.flags & SPARSE for tensor in tensors)
-    if not kept or name not in facts.named("keeps sparse tensors sparse"):
+    if not isinstance(result, Tensor) or name not in _KEEP_SPARSE:
         return result
-    assert isinstance(result, Tensor)
-    return result.with_(flags=result.flags | SPARSE)
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    kept = bool(tensors) and all(tensor.flags & SPARSE for tensor in tensors)
+    return result.with_(flags=result.flags | SPARSE) if kept else result
+
+
+_KEEP_SPARSE: Final = frozenset(facts.named("keeps sparse tensors sparse"))
 
 
 def _reads_values(name: str, result: Value) -> bool:

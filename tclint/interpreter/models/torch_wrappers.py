@@ -52,6 +52,13 @@ def _transparent(frame: Frame, node: ast.AST, name: str, args: Args, keywords: K
     return args[0] if args else External(IDENTITY)
 
 
+def _normed(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`weight_norm(nn.Conv1d(…))` in an `__init__`: the layer, which computes its weight before each call."""
+    result = function(frame, node, name, args, keywords)
+    given = args[0] if args else keywords.get("module")
+    return given if given is not None and frame.region is None else result
+
+
 def _disabled(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     return Object(name, frame.origin(node), "disabled", args[0]) if args else External(name)
 
@@ -180,6 +187,7 @@ def _marked(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSPARENT, _transparent),
+    **dict.fromkeys(facts.named("gives back the module it is given"), _normed),
     **dict.fromkeys(DISABLE, _disabled),
     **dict.fromkeys(IN_GRAPH, _in_graph),
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
