@@ -40,11 +40,20 @@ class InstanceAttributes:
         """
         known = self._memo.attributes.get(instance.key)
         if known is None:
-            known = self._memo.attributes[instance.key] = {}
-            init = self._interp.classes.find_method(instance.cls, "__init__")
-            if init is not None:
-                self._run_init(instance, init)
-            registries.fill(self._interp, instance, known)
+            apart = self._interp.apart
+            known = apart.attributes(self._interp, instance) if apart is not None else None
+            if known is None:
+                return self.built(instance)
+            self._memo.attributes[instance.key] = known
+        return known
+
+    def built(self, instance: Instance) -> dict[str, Value]:
+        """The same, found out here."""
+        known = self._memo.attributes[instance.key] = {}
+        init = self._interp.classes.find_method(instance.cls, "__init__")
+        if init is not None:
+            self._run_init(instance, init)
+        registries.fill(self._interp, instance, known)
         return known
 
     def later(self, instance: Instance, name: str) -> Value | None:

@@ -29,6 +29,8 @@ RERUNS: Final = 80
 """Calls of one walk that are interpreted again because an object has changed since."""
 _OBJECTS: Final = 200
 """Objects of one walk that are told apart."""
+_APART: Final = 1 << 32
+"""From here on the objects are numbered that no walk has made: those that the sites told of are others."""
 
 
 class Heap:
@@ -36,7 +38,10 @@ class Heap:
 
     def __init__(self, interp: Interpreter) -> None:
         self._interp = interp
-        self._made: dict[int, tuple[Instance, Sequence[Value], Mapping[str, Value]]] = {}
+        # Who asks what is found out apart gets objects that were made there.
+        apart = interp.apart
+        self._made: dict[int, tuple[Instance, Sequence[Value], Mapping[str, Value]]]
+        self._made = apart.made if apart is not None else {}
         self._built: set[int] = set()
         self._first: dict[tuple[int, str], Value] = {}
         """What constructors gave objects."""
@@ -69,7 +74,7 @@ class Heap:
         if self._objects >= _OBJECTS:
             return instance
         self._objects += 1
-        identity = len(self._made) + 1
+        identity = len(self._made) + (1 if self._interp.apart is None else _APART)
         made = instance.identified(identity)
         self._made[identity] = (made, args, keywords)
         return made
@@ -157,6 +162,14 @@ class Heap:
                 return False
         self._reads.extend(reads.items())
         return True
+
+    def made(self, identity: int) -> tuple[Instance, Sequence[Value], Mapping[str, Value]] | None:
+        """How an object was made."""
+        return self._made.get(identity)
+
+    def is_changed(self, identity: int) -> bool:
+        """Whether something was stored in an object since it was made."""
+        return any(held == identity for held, _ in self._state)
 
     def made_with(self, value: Value) -> Mapping[str, Value]:
         """What an object was made with, by the parameters of its constructor."""

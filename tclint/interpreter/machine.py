@@ -30,6 +30,7 @@ from tclint.interpreter.state import Memo, ProgramKnowledge, Results, SiteKnowle
 from tclint.program import Program
 
 if TYPE_CHECKING:
+    from tclint.interpreter.apart import Apart
     from tclint.events.dispatch import Dispatcher
     from tclint.interpreter.frame import Frame
     from tclint.values import Value
@@ -45,6 +46,7 @@ class Interpreter:
         dispatcher: Dispatcher,
         text: TextKnowledge | None = None,
         learned: SiteKnowledge | None = None,
+        apart: Apart | None = None,
     ) -> None:
         self.program = program
         self.options = options
@@ -54,6 +56,8 @@ class Interpreter:
         self.knowledge = ProgramKnowledge()
         self.memo = Memo()
         self.results = Results()
+        self.apart = apart
+        """Who finds out what constructors give, where nobody walks through eager code."""
         # What it is made of; each part reaches the others through here.
         self.emitter = Emitter(dispatcher)
         self.account = Account(self)
@@ -68,9 +72,9 @@ class Interpreter:
         self.compile_sites = CompileSites(self)
         self.entries = Entries(self)
 
-    def fresh(self, dispatcher: Dispatcher) -> Interpreter:
+    def fresh(self, dispatcher: Dispatcher, apart: Apart | None = None) -> Interpreter:
         """An interpreter that knows what eager code and compile sites told this one, and nothing that it concluded."""
-        return Interpreter(self.program, self.options, dispatcher, self.text, self.learned.copy())
+        return Interpreter(self.program, self.options, dispatcher, self.text, self.learned.copy(), apart)
 
     def evaluate_silently(self, frame: Frame, node: ast.expr) -> Value:
         """The value of an expression; no rule hears of what happens in it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter import hints, registries
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import nodes
@@ -77,31 +78,61 @@ class Names:
 
     def _values(self, module: Module) -> dict[str, object]:
         """The values of a module's names that are known so far. Whoever takes one of them says so (`Module.asked`)."""
-        if module.reader is not self._memo.reader:
-            module.reader = self._memo.reader
-            module.values = dict(module.constants)
-        return module.values
+        known = self._memo.globals.get(module)
+        if known is None:
+            known = self._memo.globals[module] = dict(module.constants)
+        return known
 
     def _look_up(self, module: Module, name: str) -> Value | None:
-        """Follow a name through the imports that hand it on, one after the other, to where it is defined."""
+        """Follow a name to where it is defined. What no statement computes is found out once for all interpreters."""
+        known = self._text.names.get((module, name))
+        if known is None:
+            program = self._program
+            outer, program.touched = program.touched, set()  # as `unwatched` does, for thousands of names
+            try:
+                value, told = self._follow(module, name)
+            finally:
+                touched = program.touched
+                program.touched = outer
+                outer |= touched
+            if told:
+                self._text.names[module, name] = Told(value, frozenset(touched))
+            return value
+        self._program.touched.update(known.read)
+        if known.value is not None:
+            self._values(module)[name] = known.value
+        return known.value
+
+    def _follow(self, module: Module, name: str) -> tuple[Value | None, bool]:
+        """Follow a name through the imports that hand it on, one after the other, to where it is defined.
+
+        With it, whether definitions alone say it: then it is the same for everybody who reads the same.
+        """
         trail: list[tuple[Module, str, Import]] = []
         evaluating = self._memo.evaluating
         value: Value | None
+        told = True
         try:
             while True:
                 definition = module.named(name)
                 value = self._values(module).get(name)  # type: ignore[assignment]
                 if value is not None:
+                    known = self._text.names.get((module, name))
+                    told = told and known is not None
+                    if known is not None:
+                        self._program.touched.update(known.read)
                     break
                 if definition is None:
+                    stars = self._stars(module)
                     owner = self._star(module, name)
+                    told = told and not stars
                     if owner is None:
                         value = STR if name in ("__name__", "__file__") else None
                         break
                     module = owner
                     continue
                 if (module.path, name) in evaluating:
-                    value = UNKNOWN
+                    value, told = UNKNOWN, False
                     break
                 if type(definition) is Import and definition.attribute:
                     trail.append((module, name, definition))
@@ -113,6 +144,16 @@ class Names:
                     module, name = found, definition.attribute
                     continue
                 value = self._defined(module, name, definition)
+                told = told and (
+                    type(definition) is Import
+                    or type(definition) is Class
+                    or (
+                        type(definition) is Function
+                        and not definition.decorators
+                        and name not in module.index(_handed_on)
+                    )
+                    or name in module.constants
+                )
                 break
         finally:
             for importer, alias, _ in trail:
@@ -121,7 +162,7 @@ class Names:
             if value is None:
                 value = self._not_in_module(importer, through.target, through.attribute)
             self._values(importer)[alias] = value
-        return value
+        return value, told
 
     def _star(self, module: Module, name: str) -> Module | None:
         """The module from which `import *` gets a name."""

@@ -71,6 +71,8 @@ class Objects:
         self._memo = interp.memo
         self._learned = interp.learned
         self._emitter = interp.emitter
+        self.constructed: dict[Any, Instance] = {}
+        """The objects of which this interpreter learned how they are built, by their keys."""
         self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in interp.options.tokenizers) or r"(?!)")
 
     # -- construction -------------------------------------------------------------------------------------------
@@ -149,12 +151,25 @@ class Objects:
         if instance.key in self._learned.constructions:
             self._join_construction(instance, args, keywords)
             return instance
-        count = self._learned.construction_count.get(cls, 0)
-        if count >= _MAX_CONSTRUCTIONS:
+        if self._learned.construction_count.get(cls, 0) >= _MAX_CONSTRUCTIONS:
             return Instance(cls)
-        self._learned.construction_count[cls] = count + 1
-        self._learned.constructions[instance.key] = (list(args), dict(keywords))
+        self._keep_construction(instance, args, keywords)
         return instance
+
+    def _keep_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+        count = self._learned.construction_count
+        count[instance.cls] = count.get(instance.cls, 0) + 1
+        self._learned.constructions[instance.key] = (list(args), dict(keywords))
+        self.constructed[instance.key] = instance
+
+    def constructed_elsewhere(
+        self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        """Know of an object that was built where it was found out what a constructor gives."""
+        if instance.key in self._learned.constructions:
+            self._join_construction(instance, args, keywords)
+        else:
+            self._keep_construction(instance, args, keywords)
 
     def _note_made(
         self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
@@ -175,8 +190,13 @@ class Objects:
                 made = self._learned.made_with.setdefault((cls.module.path, cls.qualname, name), {})
                 known = made.setdefault(maker, {})
                 for each in told:
-                    if len(known) < _MAX_CONSTRUCTIONS:
-                        known.setdefault(each, f"{frame.module.path}:{getattr(node, 'lineno', 0)}")
+                    self.note(known, each, f"{frame.module.path}:{getattr(node, 'lineno', 0)}")
+
+    @staticmethod
+    def note(known: dict[Any, str], value: object, place: str) -> None:
+        """Remember a number or a name that objects were made with, and where."""
+        if len(known) < _MAX_CONSTRUCTIONS:
+            known.setdefault(value, place)
 
     def _join_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Instances built alike but for numbers share one description, in which those numbers are unknown."""
@@ -186,6 +206,7 @@ class Objects:
         joined = [join(a, b) for a, b in zip(old_args, args, strict=True)]
         merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
         self._learned.constructions[instance.key] = (joined, merged)
+        self.constructed[instance.key] = instance
 
     # -- attributes ---------------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from tclint.program import Class, Function, FunctionPlace, Module
+from tclint.program import Class, Function, FunctionPlace, Module, Touched
 
 if TYPE_CHECKING:
     from tclint.events import Break
@@ -26,6 +26,17 @@ Arguments = tuple[tuple["Value", ...], dict[str, "Value"]]
 """What a call passes: by position, by keyword."""
 AttributeName = tuple[str, str, str]
 """An attribute of the objects of a class: file, qualified name of the class, name."""
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Generic[_T]):
+    """What somebody found out that others need not find out again, with what he read for it: so they read it, too."""
+
+    value: _T
+    read: frozenset[Touched]
 
 
 @dataclass(slots=True)
@@ -42,6 +53,10 @@ class TextKnowledge:
     """The same with those to which they lead, in the order in which a name is looked up."""
     compile_names: dict[str, bool] = field(default_factory=dict)
     """Whether a dotted name is that of a function that compiles."""
+    names: dict[tuple[Module, str], Told[Value | None]] = field(default_factory=dict)
+    """What names of files stand for that no statement computes: definitions, modules and what lies outside."""
+    inherited: dict[Class, Told[tuple[list[Value], list[Class]]]] = field(default_factory=dict)
+    """What a class inherits from, and the order in which its attributes are looked up, where such names alone say it."""
 
 
 @dataclass(slots=True)
@@ -163,8 +178,8 @@ class Memo:
     run_while_tracing: dict[Function, bool] = field(default_factory=dict)
     defaults: dict[tuple[Function, str], Value] = field(default_factory=dict)
     """What parameters get that calls leave out."""
-    reader: object = field(default_factory=object)
-    """Who wrote `Module.values`: values that another one wrote do not count."""
+    globals: dict[Module, dict[str, object]] = field(default_factory=dict)
+    """What names of files stand for, as far as somebody asked."""
     running: set[Any] = field(default_factory=set)
     """The calls that are being interpreted. What leads back to one of them is unknown."""
     evaluating: set[Any] = field(default_factory=set)
@@ -182,7 +197,7 @@ class Memo:
         self.function_values.clear()
         self.run_while_tracing.clear()
         self.defaults.clear()
-        self.reader = object()
+        self.globals.clear()
 
 
 TOP_LEVEL: Final = "<module>"

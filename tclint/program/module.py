@@ -57,10 +57,8 @@ class Module:
         "placed",
         "problem",
         "program",
-        "reader",
         "report",
         "root",
-        "values",
     )
 
     def __init__(
@@ -84,8 +82,6 @@ class Module:
         self.report = report
         self.library = library  # nobody's business but that of who asks for a name out of it
         self.problem: Problem | None = None
-        self.reader: object = None  # whose values these are
-        self.values: dict[str, object] = {}
         self.constants: dict[str, object] = {}  # the values that depend on nothing else: anybody's
         self.outline = Outline(self)
         self.asked = Asked(self)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter import execute
+from tclint.interpreter.apart import Apart
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter
@@ -100,6 +101,8 @@ class PartRunner:
         self.main = Interpreter(program, options, Dispatcher([rule.another() for rule in rules]))
         self.teacher = self.main
         """Who knows what the sites tell: it read them, or was told."""
+        self._apart: Apart | None = None
+        """What constructors give, for the parts that start from what the teacher knows."""
         self._names = names
         self.built: set[str] = set()
         """The names of classes that some file calls."""
@@ -225,12 +228,15 @@ class PartRunner:
 
     def _fresh(self) -> Interpreter:
         self.dispatcher.restart()
-        return self.teacher.fresh(self.dispatcher)
+        if self._apart is None:
+            self._apart = Apart(self.teacher)
+        return self.teacher.fresh(self.dispatcher, self._apart)
 
     def learn(self, learned: SiteKnowledge) -> None:
         """Interpret parts with what the sites taught in an earlier run, without reading them."""
         main = self.main
         self.teacher = Interpreter(self.program, main.options, self.dispatcher, main.text, learned)
+        self._apart = None
 
     # -- the compile sites --------------------------------------------------------------------------------------
 
@@ -239,6 +245,7 @@ class PartRunner:
         if not eager:
             return
         interp = self.main
+        self._apart = None
         with interp.emitter.silence:
             for module in eager:
                 self._enter_module(module, self._mentions_compile)
@@ -303,6 +310,7 @@ class PartRunner:
     def around(self, eager: Sequence[Module], asking: Sequence[Module], reached: set[FunctionPlace]) -> Result:
         """The eager code around compiled callables, now that they are known; what is compiled is not entered again."""
         interp = self.main
+        self._apart = None  # here it goes on learning
         interp.results.reached |= reached
         sites = {site.path for site in interp.learned.sites.values()}
         cudagraph = self.settings.cudagraph

@@ -1,0 +1,316 @@
+"""What constructors give objects, found out apart from whoever asks: once for all parts that a process interprets.
+
+A library builds the same layers in hundreds of models. What one holds follows from its class, from what its constructor is given
+and from what the compile sites told; so each is built in an interpreter of its own that knows nothing else. Whoever asks gets
+what came out, with everything that was read for it and learned on the way, as if he had run the constructor himself. It
+therefore does not matter who asks first, or in which process.
+
+What such a run would change for others, or what depends on more than that, is not found out apart but where it is asked.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+from tclint.interpreter.state import Failure, SiteKnowledge
+from tclint.program import Class, Function, Module, Touched
+from tclint.values import FunctionValue, Instance, Origin, Value
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
+
+_DEEPEST: Final = 16
+"""Constructors that ask for one another: more are not told apart."""
+_NESTED: Final = 24
+"""How deep a value is looked into."""
+_LEFT_OUT: Final = frozenset({"key", "_nesting"})
+"""What of a value follows from the rest of it."""
+
+Given = tuple[Sequence[Value], Mapping[str, Value]]
+Made = tuple[Instance, Sequence[Value], Mapping[str, Value]]
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Shared(BaseException):
+    """A run apart would change what others see, or depends on who asks. No failure of the program: nobody else catches it."""
+
+    def __init__(self, back_to: Hashable = None) -> None:
+        self.back_to = back_to
+        """Where a run leads back to one that is under way: that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What the constructor of an object gave it, and what was learned and read on the way."""
+
+    attributes: Mapping[str, Value]
+    constructed: Sequence[tuple[Instance, Given]]
+    made_with: Mapping[tuple[str, str, str], Mapping[tuple[str, str], Mapping[Any, str]]]
+    frozen: frozenset[tuple[object, ...]]
+    thawed: frozenset[tuple[object, ...]]
+    failures: Sequence[Failure]
+    read: frozenset[Touched]
+
+
+class Apart:
+    """Finds out what constructors give, with what an interpreter knows of the compile sites."""
+
+    def __init__(self, teacher: Interpreter) -> None:
+        self._teacher = teacher
+        self._learned = _sealed(teacher.learned)
+        self.made: dict[int, Made] = {}
+        """How objects were made, by their identity: the same for all who hold one."""
+        self._built: dict[Hashable, Built | None] = {}
+        self._open: list[Hashable] = []
+
+    def attributes(self, interp: Interpreter, instance: Instance) -> dict[str, Value] | None:
+        """What a constructor gives an object; None where that is to be found out where it is asked."""
+        given = interp.learned.constructions.get(instance.key)
+        signs = _Signs(interp)
+        try:
+            sign = (signs.of_instance(instance), signs.of_given(given))
+        except Shared:
+            return None
+        if sign in self._open:
+            raise Shared(sign)
+        if sign not in self._built:
+            self._built[sign] = None
+            self._built[sign] = self._find_out(sign, instance, given, signs)
+        built = self._built[sign]
+        if built is None:
+            return None
+        _learn(interp, built)
+        return dict(built.attributes)
+
+    def _find_out(self, sign: Hashable, instance: Instance, given: Given | None, signs: _Signs) -> Built | None:
+        if len(self._open) >= _DEEPEST:
+            raise Shared()
+        teacher = self._teacher
+        program = teacher.program
+        interp = type(teacher)(program, teacher.options, teacher.emitter.dispatcher, teacher.text, self._copy(), self)
+        interp.emitter.quiet += 1
+        self._open.append(sign)
+        outer, program.touched = program.touched, set()
+        try:
+            signs.tell(interp, instance, given)
+            attributes = interp.instance_attributes.built(instance)
+            learned, constructed = interp.learned, interp.objects.constructed
+            was = self._learned.frozen
+            return Built(
+                attributes,
+                [(each, learned.constructions[key]) for key, each in constructed.items()],
+                learned.made_with,
+                frozenset(learned.frozen - was),
+                frozenset(was - learned.frozen),
+                tuple(interp.results.failures),
+                frozenset(program.touched),
+            )
+        except Shared as shared:
+            del self._built[sign]
+            if shared.back_to is not None and shared.back_to != sign:
+                raise
+            self._built[sign] = None
+            return None
+        finally:
+            self._open.pop()
+            outer |= program.touched
+            program.touched = outer
+            interp.close()
+
+    def _copy(self) -> SiteKnowledge:
+        learned = self._learned
+        return SiteKnowledge(
+            sites=learned.sites,
+            targets=learned.targets,
+            compiled_instances=learned.compiled_instances,
+            calls_seen=learned.calls_seen,
+            walks=learned.walks,
+            made_with={},
+            counted=learned.counted,
+            set_globals=learned.set_globals,
+            callees=learned.callees,
+            closures=learned.closures,
+            constructions=dict(learned.constructions),
+            construction_count=dict(learned.construction_count),
+            late=learned.late,
+            late_within=learned.late_within,
+            frozen=set(learned.frozen),
+            rebound=learned.rebound,
+        )
+
+
+def _learn(interp: Interpreter, built: Built) -> None:
+    """Know what a constructor taught, as if it had been run here."""
+    interp.program.touched.update(built.read)
+    for instance, (args, keywords) in built.constructed:
+        interp.objects.constructed_elsewhere(instance, args, keywords)
+    for key, made in built.made_with.items():
+        mine = interp.learned.made_with.setdefault(key, {})
+        for maker, told in made.items():
+            known = mine.setdefault(maker, {})
+            for value, place in told.items():
+                interp.objects.note(known, value, place)
+    interp.learned.frozen |= built.frozen
+    interp.learned.frozen -= built.thawed
+    failures = interp.results.failures
+    failures.extend(failure for failure in built.failures if failure not in failures)
+
+
+class _Signs:
+    """What tells the arguments of a constructor apart, all that can be read of them included."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+        self._numbers: dict[int, int] = {}
+        """The objects by their identity, as they come."""
+        self._made: dict[int, Made] = {}
+        self._given: dict[Any, Given] = {}
+        """How the objects that have no identity were built, by their keys."""
+        self._depth = 0
+
+    def of_instance(self, instance: Instance) -> Hashable:
+        return (instance.cls, self._of(instance.context))
+
+    def of_given(self, given: Given | None) -> Hashable:
+        if given is None:
+            return None
+        args, keywords = given
+        return (tuple([self._of(v) for v in args]), tuple([(n, self._of(v)) for n, v in keywords.items()]))
+
+    def tell(self, interp: Interpreter, instance: Instance, given: Given | None) -> None:
+        """Let an interpreter know how the objects were built. They are objects of its own there."""
+        constructions = interp.learned.constructions
+        renewed: dict[int, Instance] = {}
+        for key, (args, keywords) in self._given.items():
+            constructions[key] = self._renewed(interp, args, keywords, renewed)
+        if given is not None:
+            constructions[instance.key] = self._renewed(interp, *given, renewed)
+
+    def _renewed(
+        self, interp: Interpreter, args: Sequence[Value], keywords: Mapping[str, Value], renewed: dict[int, Instance]
+    ) -> Given:
+        def anew(value: Value) -> Value:
+            identity = value.identity
+            if not identity or identity not in self._made:
+                return value
+            if identity not in renewed:
+                made, *how = self._made[identity]
+                renewed[identity] = made  # for an object that is made with itself
+                renewed[identity] = interp.heap.allocate(made.identified(0), *self._renewed(interp, *how, renewed))
+            return renewed[identity]
+
+        return [anew(v) for v in args], {n: anew(v) for n, v in keywords.items()}
+
+    def _of(self, value: Any) -> Hashable:
+        kind = type(value)
+        if value is None or kind is str:
+            return value  # type: ignore[no-any-return]
+        if kind in _PLAIN:
+            return (kind, value)
+        self._depth += 1
+        if self._depth > _NESTED:
+            raise Shared()
+        try:
+            if isinstance(value, Value):
+                return self._of_value(value)
+            if kind is Origin:
+                return (value.path, value.line, getattr(value.node, "col_offset", -1))
+            if kind is tuple or kind is list:
+                return (kind, *[self._of(each) for each in value])
+            if isinstance(value, Mapping):
+                return (kind, *[(self._of(name), self._of(each)) for name, each in value.items()])
+            if isinstance(value, ast.AST):
+                return (kind, getattr(value, "lineno", -1), getattr(value, "col_offset", -1))
+            return (kind, value) if type(value).__hash__ is not None else _give_up()
+        finally:
+            self._depth -= 1
+
+    def _of_value(self, value: Value) -> Hashable:
+        if type(value) is Instance:
+            return self._of_object(value)
+        if type(value) is FunctionValue:
+            closure = value.closure or {}
+            names = sorted(value.function.free_names() & closure.keys()) if closure else ()
+            return (value.function, self._of(value.bound), *[(name, self._of(closure[name])) for name in names])
+        return (type(value), *[self._of(getattr(value, name, None)) for name in _slots(type(value))])
+
+    def _of_object(self, value: Instance) -> Hashable:
+        interp, identity = self._interp, value.identity
+        if identity in self._numbers:
+            return ("again", self._numbers[identity])
+        made = interp.heap.made(identity) if identity else None
+        if made is None:
+            if value.key in self._given or value.fields is not None:
+                given = None
+            else:
+                given = interp.learned.constructions.get(value.key)
+                if given is not None:
+                    self._given[value.key] = given
+            return (value.cls, self._of(value.context), self._of(value.fields), bool(identity), self.of_given(given))
+        if self._depth > 1 or interp.heap.is_changed(identity):
+            raise Shared()  # what it holds, and who else holds it, is the business of the walk
+        self._numbers[identity] = len(self._numbers)
+        self._made[identity] = made
+        depth, self._depth = self._depth, 0
+        try:
+            return (value.cls, self._of(value.context), self.of_given(made[1:]))
+        finally:
+            self._depth = depth
+
+
+def _give_up() -> NoReturn:
+    raise Shared()
+
+
+_PLAIN: Final = frozenset({bool, int, float, complex, bytes, Class, Function, Module})
+
+
+@cache
+def _slots(kind: type[Value]) -> tuple[str, ...]:
+    names = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
+    return tuple(name for name in names if name not in _LEFT_OUT)
+
+
+# -- knowledge that a run apart may read and not change ----------------------------------------------------------------
+
+
+def _refused(self: object, *args: object, **keywords: object) -> NoReturn:
+    raise Shared()
+
+
+class _SealedDict(dict[_K, _V]):
+    __setitem__ = __delitem__ = setdefault = update = pop = clear = __ior__ = _refused  # type: ignore[assignment]
+
+
+class _SealedSet(set[_V]):
+    add = discard = remove = update = clear = __ior__ = __isub__ = _refused  # type: ignore[assignment]
+
+
+class _SealedList(list[_V]):
+    append = extend = insert = pop = clear = __setitem__ = __iadd__ = _refused  # type: ignore[assignment]
+
+
+def _sealed(learned: SiteKnowledge) -> SiteKnowledge:
+    """What somebody learned, as it is now."""
+    return SiteKnowledge(
+        sites=_SealedDict(learned.sites),
+        targets=_SealedList(learned.targets),
+        compiled_instances=_SealedDict(learned.compiled_instances),
+        calls_seen=_SealedDict(learned.calls_seen),
+        walks=_SealedDict(learned.walks),
+        counted=_SealedSet(learned.counted),
+        set_globals=_SealedDict(learned.set_globals),
+        callees=_SealedDict(learned.callees),
+        closures=_SealedDict(learned.closures),
+        constructions=dict(learned.constructions),
+        construction_count=dict(learned.construction_count),
+        late=_SealedDict(learned.late),
+        late_within=_SealedDict(learned.late_within),
+        frozen=set(learned.frozen),
+        rebound=_SealedSet(learned.rebound),
+    )
