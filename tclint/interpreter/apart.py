@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
-from tclint.values import FunctionValue, Instance, Origin, Value
+from tclint.values import FunctionValue, Instance, Origin, Scalar, Value
+from tclint.values.origin import NOWHERE
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -72,6 +73,7 @@ class Apart:
         """What a constructor gives an object; None where that is to be found out where it is asked."""
         given = interp.learned.constructions.get(instance.key)
         signs = _Signs(interp)
+        given = _unplaced(given) if given is not None else None
         try:
             sign = (signs.of_instance(instance), signs.of_given(given))
         except Shared:
@@ -142,6 +144,18 @@ class Apart:
             frozen=set(learned.frozen),
             rebound=learned.rebound,
         )
+
+
+def _unplaced(given: Given) -> Given:
+    """Arguments of which it does not matter which line computes a number: layers are built alike all over a library."""
+    args, keywords = given
+    return [_nowhere(v) for v in args], {name: _nowhere(v) for name, v in keywords.items()}
+
+
+def _nowhere(value: Value) -> Value:
+    if type(value) is Scalar and value.origin is not NOWHERE:
+        return Scalar(value.type, value.source, NOWHERE, value.ref)
+    return value
 
 
 def _learn(interp: Interpreter, built: Built) -> None:
@@ -250,7 +264,7 @@ class _Signs:
             else:
                 given = interp.learned.constructions.get(value.key)
                 if given is not None:
-                    self._given[value.key] = given
+                    given = self._given[value.key] = _unplaced(given)
             return (value.cls, self._of(value.context), self._of(value.fields), bool(identity), self.of_given(given))
         if self._depth > 1 or interp.heap.is_changed(identity):
             raise Shared()  # what it holds, and who else holds it, is the business of the walk
