@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.program import Assignment, Class, Function
+from tclint.interpreter.state import Told
+from tclint.program import Assignment, Class, Function, Touched
 from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Instance, Method, Object, Value
 
 if TYPE_CHECKING:
@@ -37,7 +39,19 @@ class Classes:
     def mro(self, cls: Class) -> list[Class]:
         """The classes of the program an attribute is looked up in, in order."""
         known = self._mro.get(cls)
-        return known if known is not None else self._linearised(cls)
+        return known if known is not None else self._order(cls)
+
+    def _order(self, cls: Class) -> list[Class]:
+        text, touched = self._interp.text, self._interp.program.touched
+        told = text.mro.get(cls)
+        if told is not None:
+            touched.update(told.read)
+            self._mro[cls] = told.value
+            return told.value
+        order = self._linearised(cls)
+        if order[0] is cls and all(ancestor in text.bases for ancestor in order):
+            text.mro[cls] = Told(order, frozenset(order).union(*(text.bases[each].read for each in order)))
+        return order
 
     def _linearised(self, cls: Class) -> list[Class]:
         # Without recursion: generated code has chains of thousands.
@@ -72,6 +86,11 @@ class Classes:
             return known
         if cls in self._reading:
             return [UNKNOWN]
+        told = self._interp.text.bases.get(cls)
+        if told is not None:
+            self._interp.program.touched.update(told.read)
+            self._knowledge.bases[cls] = told.value
+            return told.value
         self._reading.add(cls)
         try:
             with self._silence:
@@ -85,7 +104,25 @@ class Classes:
         if UNKNOWN not in found:
             # What is unknown now may only be in the making.
             self._knowledge.bases[cls] = found
+            self._tell(cls, bases, found)
         return found
+
+    def _tell(self, cls: Class, bases: Sequence[ast.expr], found: list[Value]) -> None:
+        """Keep for others what a class inherits from, where names say it that no statement computes: `Base`, `nn.Module`."""
+        if self._interp.program.libraries is not None:
+            return
+        names = self._interp.text.names
+        read: set[Touched] = {cls}
+        for base in bases:
+            first = base
+            while isinstance(first, ast.Attribute):
+                first = first.value
+            told = names.get((cls.module, first.id)) if isinstance(first, ast.Name) else None
+            if told is None or (first is not base and not isinstance(told.value, External)):
+                return
+            read |= told.read
+        if all(isinstance(value, (ClassValue, External)) for value in found):
+            self._interp.text.bases[cls] = Told(found, frozenset(read))
 
     def _known(self, base: Value) -> Value:
         """A base outside the program, as the library defines it, where libraries are read."""

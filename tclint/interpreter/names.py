@@ -51,6 +51,7 @@ class Names:
         self._knowledge = interp.knowledge
         self._text = interp.text
         self._memo = interp.memo
+        self._globals = interp.memo.globals
         self._silence = interp.emitter.silence
         self._absent: set[tuple[Module, str]] = set()
         """Names that a file was asked for and does not have."""
@@ -65,9 +66,11 @@ class Names:
     def value(self, module: Module, name: str) -> Value | None:
         """The value of a module-level name, or None where the module has none."""
         self._program.touched.add(module.asked[name])
-        found = self._values(module).get(name)
-        if found is not None:
-            return found  # type: ignore[return-value]
+        known = self._globals.get(module)
+        if known is not None:
+            found = known.get(name)
+            if found is not None:
+                return found  # type: ignore[return-value]
         # Half of what is asked for are builtins: that a file has no such name is looked up once.
         if (module, name) in self._absent:
             return None
@@ -78,9 +81,9 @@ class Names:
 
     def _values(self, module: Module) -> dict[str, object]:
         """The values of a module's names that are known so far. Whoever takes one of them says so (`Module.asked`)."""
-        known = self._memo.globals.get(module)
+        known = self._globals.get(module)
         if known is None:
-            known = self._memo.globals[module] = dict(module.constants)
+            known = self._globals[module] = dict(module.constants)
         return known
 
     def _look_up(self, module: Module, name: str) -> Value | None:
@@ -289,9 +292,9 @@ class Names:
             return constant
         if value.name.startswith("torch.") and value.name.endswith("()"):
             return UNKNOWN
-        found = self._knowledge.externals.get(dotted)
+        found = self._text.externals.get(dotted)
         if found is None:
-            found = self._knowledge.externals[dotted] = External(_known_as(dotted))
+            found = self._text.externals[dotted] = External(_known_as(dotted))
         return found
 
     def installed(self, dotted: str) -> Value | None:

@@ -8,6 +8,7 @@ import collections
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,6 +64,11 @@ _NEVER_INSTANCES: Final = frozenset(
 )
 
 
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns) or r"(?!)")
+
+
 class Objects:
     """Builds objects of the program's classes and answers for them."""
 
@@ -73,7 +79,7 @@ class Objects:
         self._emitter = interp.emitter
         self.constructed: dict[Any, Instance] = {}
         """The objects of which this interpreter learned how they are built, by their keys."""
-        self._tokenizer = re.compile("|".join(fnmatch.translate(p) for p in interp.options.tokenizers) or r"(?!)")
+        self._tokenizer = _any_of(interp.options.tokenizers)
 
     # -- construction -------------------------------------------------------------------------------------------
 

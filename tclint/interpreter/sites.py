@@ -6,6 +6,7 @@ import ast
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
@@ -80,12 +81,15 @@ class CompileSites:
         self._interp = interp
         self._learned = interp.learned
         self._emitter = interp.emitter
-        self._known = {(target.key, id(site)) for target, site in interp.learned.targets}
         self._graphed: dict[tuple[ast.AST | None, Value | None], CompileSite] = {}
         """By the call that made them and what they run, the sites of graphed callables."""
         patterns = interp.options.cudagraph_callables
         self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
         """Matches the callables that the configuration names, by their dotted source text."""
+
+    @cached_property
+    def _known(self) -> set[tuple[Any, int]]:
+        return {(target.key, id(site)) for target, site in self._learned.targets}
 
     def is_compile_function(self, name: str) -> bool:
         names = self._interp.text.compile_names

@@ -55,8 +55,12 @@ class TextKnowledge:
     """Whether a dotted name is that of a function that compiles."""
     names: dict[tuple[Module, str], Told[Value | None]] = field(default_factory=dict)
     """What names of files stand for that no statement computes: definitions, modules and what lies outside."""
-    inherited: dict[Class, Told[tuple[list[Value], list[Class]]]] = field(default_factory=dict)
-    """What a class inherits from, and the order in which its attributes are looked up, where such names alone say it."""
+    bases: dict[Class, Told[list[Value]]] = field(default_factory=dict)
+    """What a class inherits from, where such names alone say it."""
+    mro: dict[Class, Told[list[Class]]] = field(default_factory=dict)
+    """The order in which its attributes are then looked up."""
+    externals: dict[str, External] = field(default_factory=dict)
+    """What lies outside, by the dotted names under which it is reached."""
 
 
 @dataclass(slots=True)
@@ -68,7 +72,6 @@ class ProgramKnowledge:
 
     frames: dict[str, Frame] = field(default_factory=dict)
     """The frame of each file's top level."""
-    externals: dict[str, External] = field(default_factory=dict)
     installed: dict[str, Value | None] = field(default_factory=dict)
     mro: dict[Class, list[Class]] = field(default_factory=dict)
     bases: dict[Class, list[Value]] = field(default_factory=dict)
