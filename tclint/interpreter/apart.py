@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
-from tclint.values import FunctionValue, Instance, Origin, Scalar, Value
+from tclint.values import FunctionValue, Instance, Origin, Scalar, Union, Value
 from tclint.values.origin import NOWHERE
 
 if TYPE_CHECKING:
@@ -153,8 +153,10 @@ def _unplaced(given: Given) -> Given:
 
 
 def _nowhere(value: Value) -> Value:
-    if type(value) is Scalar and value.origin is not NOWHERE:
-        return Scalar(value.type, value.source, NOWHERE, value.ref)
+    if type(value) is Scalar:
+        return Scalar(value.type, value.source, NOWHERE, value.ref) if value.origin is not NOWHERE else value
+    if type(value) is Union:
+        return Union(tuple([_nowhere(option) for option in value.options]))
     return value
 
 
