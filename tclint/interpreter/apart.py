@@ -11,11 +11,12 @@ What such a run would change for others, or what depends on more than that, is n
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
+from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
 from tclint.values import FunctionValue, Instance, Origin, Scalar, Union, Value
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _DEEPEST: Final = 16
-"""Constructors that ask for one another: more are not told apart."""
+"""Runs that ask for one another. What goes deeper has no end, as a rule."""
+_TOO_DEEP: Final = "too deep"
 _NESTED: Final = 24
 """How deep a value is looked into."""
 _LEFT_OUT: Final = frozenset({"key", "_nesting"})
@@ -46,10 +48,10 @@ class Shared(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """What the constructor of an object gave it, and what was learned and read on the way."""
+class Built(Generic[_V]):
+    """What a run gave, and what was learned and read on the way."""
 
-    attributes: Mapping[str, Value]
+    value: _V
     constructed: Sequence[tuple[Instance, Given]]
     made_with: Mapping[tuple[str, str, str], Mapping[tuple[str, str], Mapping[Any, str]]]
     frozen: frozenset[tuple[object, ...]]
@@ -66,8 +68,11 @@ class Apart:
         self._learned = _sealed(teacher.learned)
         self.made: dict[int, Made] = {}
         """How objects were made, by their identity: the same for all who hold one."""
-        self._built: dict[Hashable, Built | None] = {}
+        self._built: dict[Hashable, Built[Any] | None] = {}
         self._open: list[Hashable] = []
+        """The runs that are under way."""
+        self._making: list[Hashable] = []
+        """What they build."""
 
     def attributes(self, interp: Interpreter, instance: Instance) -> dict[str, Value] | None:
         """What a constructor gives an object; None where that is to be found out where it is asked."""
@@ -75,23 +80,61 @@ class Apart:
         signs = _Signs(interp)
         given = _unplaced(given) if given is not None else None
         try:
-            sign = (signs.of_instance(instance), signs.of_given(given))
+            made = signs.of_instance(instance)
+            sign = (made, signs.of_given(given))
         except Shared:
             return None
+
+        def build(other: Interpreter) -> dict[str, Value]:
+            signs.tell(other, instance, given)
+            self._making.append(made)
+            try:
+                return other.instance_attributes.built(instance)
+            finally:
+                self._making.pop()
+
+        found = self._found(interp, sign, build)
+        return dict(found.value) if found is not None else None
+
+    def result(self, frame: Frame, value: FunctionValue, env: Env) -> Value | None:
+        """What a function of a file gives a constructor that calls it; None where that is to be found out there.
+
+        That is so where it is given an object in the making: what it finds in it is the constructor's business.
+        """
+        interp = frame.interp
+        signs = _Signs(interp, self._making)
+        env = {name: _nowhere(each) for name, each in env.items()}
+        try:
+            sign = (value.function, frame.depth, frame.grad, signs.of_env(env))
+        except Shared:
+            return None
+
+        def call(other: Interpreter) -> Value:
+            signs.tell(other)
+            caller = Frame(other, value.function.module, value.function, {}, None)
+            caller.constructing, caller.depth, caller.grad = True, frame.depth, frame.grad
+            node = value.function.node
+            given = other.functions.interpreted(Frame(other, value.function.module, value.function, env, None, caller, node), value)
+            if other.heap.version or other.graph_memory.length or other.recordings.length or other.account.length:
+                raise Shared()
+            return given
+
+        found = self._found(interp, sign, call)
+        return found.value if found is not None else None
+
+    def _found(self, interp: Interpreter, sign: Hashable, run: Callable[[Interpreter], _V]) -> Built[_V] | None:
         if sign in self._open:
             raise Shared(sign)
         if sign not in self._built:
-            self._built[sign] = None
-            self._built[sign] = self._find_out(sign, instance, given, signs)
+            self._built[sign] = self._find_out(sign, run)
         built = self._built[sign]
-        if built is None:
-            return None
-        _learn(interp, built)
-        return dict(built.attributes)
+        if built is not None:
+            _learn(interp, built)
+        return built
 
-    def _find_out(self, sign: Hashable, instance: Instance, given: Given | None, signs: _Signs) -> Built | None:
+    def _find_out(self, sign: Hashable, run: Callable[[Interpreter], _V]) -> Built[_V] | None:
         if len(self._open) >= _DEEPEST:
-            raise Shared()
+            raise Shared(_TOO_DEEP)
         teacher = self._teacher
         program = teacher.program
         interp = type(teacher)(program, teacher.options, teacher.emitter.dispatcher, teacher.text, self._copy(), self)
@@ -99,12 +142,11 @@ class Apart:
         self._open.append(sign)
         outer, program.touched = program.touched, set()
         try:
-            signs.tell(interp, instance, given)
-            attributes = interp.instance_attributes.built(instance)
+            value = run(interp)
             learned, constructed = interp.learned, interp.objects.constructed
             was = self._learned.frozen
             return Built(
-                attributes,
+                value,
                 [(each, learned.constructions[key]) for key, each in constructed.items()],
                 learned.made_with,
                 frozenset(learned.frozen - was),
@@ -113,10 +155,10 @@ class Apart:
                 frozenset(program.touched),
             )
         except Shared as shared:
-            del self._built[sign]
             if shared.back_to is not None and shared.back_to != sign:
+                # Whoever is entered first, all that lead to each other are found out where they are asked.
+                self._built[sign] = None
                 raise
-            self._built[sign] = None
             return None
         finally:
             self._open.pop()
@@ -160,7 +202,7 @@ def _nowhere(value: Value) -> Value:
     return value
 
 
-def _learn(interp: Interpreter, built: Built) -> None:
+def _learn(interp: Interpreter, built: Built[Any]) -> None:
     """Know what a constructor taught, as if it had been run here."""
     interp.program.touched.update(built.read)
     for instance, (args, keywords) in built.constructed:
@@ -180,8 +222,9 @@ def _learn(interp: Interpreter, built: Built) -> None:
 class _Signs:
     """What tells the arguments of a constructor apart, all that can be read of them included."""
 
-    def __init__(self, interp: Interpreter) -> None:
+    def __init__(self, interp: Interpreter, making: Container[Hashable] = ()) -> None:
         self._interp = interp
+        self._making = making
         self._numbers: dict[int, int] = {}
         """The objects by their identity, as they come."""
         self._made: dict[int, Made] = {}
@@ -198,13 +241,16 @@ class _Signs:
         args, keywords = given
         return (tuple([self._of(v) for v in args]), tuple([(n, self._of(v)) for n, v in keywords.items()]))
 
-    def tell(self, interp: Interpreter, instance: Instance, given: Given | None) -> None:
+    def of_env(self, env: Env) -> Hashable:
+        return tuple([(name, self._of(value)) for name, value in env.items()])
+
+    def tell(self, interp: Interpreter, instance: Instance | None = None, given: Given | None = None) -> None:
         """Let an interpreter know how the objects were built. They are objects of its own there."""
         constructions = interp.learned.constructions
         renewed: dict[int, Instance] = {}
         for key, (args, keywords) in self._given.items():
             constructions[key] = self._renewed(interp, args, keywords, renewed)
-        if given is not None:
+        if instance is not None and given is not None:
             constructions[instance.key] = self._renewed(interp, *given, renewed)
 
     def _renewed(
@@ -267,7 +313,10 @@ class _Signs:
                 given = interp.learned.constructions.get(value.key)
                 if given is not None:
                     given = self._given[value.key] = _unplaced(given)
-            return (value.cls, self._of(value.context), self._of(value.fields), bool(identity), self.of_given(given))
+            sign = (value.cls, self._of(value.context))
+            if sign in self._making:
+                raise Shared()
+            return (*sign, self._of(value.fields), bool(identity), self.of_given(given))
         if self._depth > 1 or interp.heap.is_changed(identity):
             raise Shared()  # what it holds, and who else holds it, is the business of the walk
         self._numbers[identity] = len(self._numbers)

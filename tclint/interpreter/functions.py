@@ -378,6 +378,11 @@ class Functions:
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
         memo.contexts[ways] = count + (not again)
+        if region is None and frame is not None and frame.constructing and not objects and self._stands_alone(frame, value):
+            found = self._interp.apart.result(frame, value, env)  # type: ignore[union-attr]
+            if found is not None:
+                memo.results[key] = found
+                return found
         memo.running.add(key)
         mark = heap.mark()
         counted = region is not None and region.site is not None and not self._emitter.quiet
@@ -387,7 +392,7 @@ class Functions:
         inner = Frame(self._interp, function.module, function, env, region, frame, node, value.closure)
         inner.broken = unseen
         try:
-            result = self._interpret(inner, value)
+            result = self.interpreted(inner, value)
         except Exception as error:
             self._interp.results.failed(function, error)
             result = UNKNOWN
@@ -414,6 +419,22 @@ class Functions:
         if self._interp.recordings.length != done:
             memo.deeds[key] = self._interp.recordings.since(done)
         return result
+
+    def _stands_alone(self, frame: Frame, value: FunctionValue) -> bool:
+        """Whether what a constructor calls is a function of a file that nothing around the call matters to."""
+        interp, function = self._interp, value.function
+        return (
+            interp.apart is not None
+            and self._emitter.quiet > 0
+            and function.cls is None
+            and function.parent is None
+            and not function.module.library
+            and not frame.modes
+            and not frame.capturing
+            and not interp.graph_memory.runs
+            and not interp.graph_memory.paused
+            and not interp.recordings.concerned
+        )
 
     def around(self, frame: Frame, node: ast.AST, made: Partial, body: Callable[[Value], None]) -> None:
         """Run a generator that is a context manager: up to its `yield`, where the body runs, and on to its end."""
@@ -442,7 +463,8 @@ class Functions:
             self._memo.running.discard(key)
         once(UNKNOWN)
 
-    def _interpret(self, frame: Frame, value: FunctionValue) -> Value:
+    def interpreted(self, frame: Frame, value: FunctionValue) -> Value:
+        """What a function gives in a frame of its own."""
         function = value.function
         body = function.node
         caller, region = frame.parent, frame.region
