@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
-from tclint.values import FunctionValue, Instance, Origin, Scalar, Union, Value
+from tclint.values import UNKNOWN, Const, External, FunctionValue, Instance, Origin, Scalar, Union, Value
 from tclint.values.origin import NOWHERE
 
 if TYPE_CHECKING:
@@ -270,8 +270,13 @@ class _Signs:
 
     def _of(self, value: Any) -> Hashable:
         kind = type(value)
+        # What most arguments are, first.
         if value is None or kind is str:
             return value  # type: ignore[no-any-return]
+        if kind is External or (kind is Scalar and value.origin is NOWHERE) or value is UNKNOWN:
+            return value.key  # type: ignore[no-any-return]
+        if kind is Const:
+            return (kind, self._of(value.value))
         if kind in _PLAIN:
             return (kind, value)
         self._depth += 1
