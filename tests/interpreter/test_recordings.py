@@ -47,13 +47,13 @@ def main():
 
 def test_a_loop_that_captures_does_not_interpret_all_it_calls_in_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     interpreted: list[str] = []
-    original = Functions._interpret
+    original = Functions.interpreted
 
     def listen(self: Functions, frame: Frame, value: FunctionValue) -> Value:
         interpreted.append(value.function.name)
         return original(self, frame, value)
 
-    monkeypatch.setattr(Functions, "_interpret", listen)
+    monkeypatch.setattr(Functions, "interpreted", listen)
     program = Program.build([("m.py", "/p/m.py", LOOP.encode(), True)])
     runner = PartRunner(program, Settings(), (), ())
     runner.find_sites(program.modules)
