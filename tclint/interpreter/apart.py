@@ -96,6 +96,30 @@ class Apart:
         found = self._found(interp, sign, build)
         return dict(found.value) if found is not None else None
 
+    def held(self, interp: Interpreter, instance: Instance, given: Given) -> dict[str, Value] | None:
+        """What a constructor gives an object that has an identity; None where that is to be found out where it is asked."""
+        signs = _Signs(interp, self._making)
+        given = _unplaced(given)
+        try:
+            made = signs.of_instance(instance)
+            sign = ("held", made, signs.of_given(given))
+        except Shared:
+            return None
+
+        def hold(other: Interpreter) -> dict[str, Value]:
+            args, keywords = signs.tell(other, None, given)
+            self._making.append(made)
+            try:
+                built = other.heap.built(other.heap.allocate(instance.identified(0), args, keywords))
+            finally:
+                self._making.pop()
+            if built is None:
+                raise Shared()
+            return built
+
+        found = self._found(interp, sign, hold)
+        return found.value if found is not None else None
+
     def result(self, frame: Frame, value: FunctionValue, env: Env) -> Value | None:
         """What a function of a file gives a constructor that calls it; None where that is to be found out there.
 
@@ -114,7 +138,9 @@ class Apart:
             caller = Frame(other, value.function.module, value.function, {}, None)
             caller.constructing, caller.depth, caller.grad = True, frame.depth, frame.grad
             node = value.function.node
-            given = other.functions.interpreted(Frame(other, value.function.module, value.function, env, None, caller, node), value)
+            given = other.functions.interpreted(
+                Frame(other, value.function.module, value.function, env, None, caller, node), value
+            )
             if other.heap.version or other.graph_memory.length or other.recordings.length or other.account.length:
                 raise Shared()
             return given
@@ -244,14 +270,16 @@ class _Signs:
     def of_env(self, env: Env) -> Hashable:
         return tuple([(name, self._of(value)) for name, value in env.items()])
 
-    def tell(self, interp: Interpreter, instance: Instance | None = None, given: Given | None = None) -> None:
-        """Let an interpreter know how the objects were built. They are objects of its own there."""
+    def tell(self, interp: Interpreter, instance: Instance | None = None, given: Given | None = None) -> Given:
+        """Let an interpreter know how the objects were built. They are objects of its own there, also those that are given."""
         constructions = interp.learned.constructions
         renewed: dict[int, Instance] = {}
         for key, (args, keywords) in self._given.items():
             constructions[key] = self._renewed(interp, args, keywords, renewed)
+        mine: Given = self._renewed(interp, *given, renewed) if given is not None else ((), {})
         if instance is not None and given is not None:
-            constructions[instance.key] = self._renewed(interp, *given, renewed)
+            constructions[instance.key] = mine
+        return mine
 
     def _renewed(
         self, interp: Interpreter, args: Sequence[Value], keywords: Mapping[str, Value], renewed: dict[int, Instance]

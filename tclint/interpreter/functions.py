@@ -378,7 +378,13 @@ class Functions:
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
         memo.contexts[ways] = count + (not again)
-        if region is None and frame is not None and frame.constructing and not objects and self._stands_alone(frame, value):
+        if (
+            region is None
+            and frame is not None
+            and frame.constructing
+            and not objects
+            and self._stands_alone(frame, value)
+        ):
             found = self._interp.apart.result(frame, value, env)  # type: ignore[union-attr]
             if found is not None:
                 memo.results[key] = found

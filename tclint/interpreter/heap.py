@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import execute, parameters
 from tclint.interpreter.frame import Frame
-from tclint.values import UNKNOWN, Instance, Value, join
+from tclint.values import UNKNOWN, FunctionValue, Instance, Value, join
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
-    from tclint.program import Class
+    from tclint.program import Class, Function
 
 Place = tuple[int | str, str]
 """An attribute of an object, by its identity; or a name of a file, by its path."""
@@ -48,6 +48,10 @@ class Heap:
         self._state: dict[tuple[int, str], Value] = {}
         """What was stored in them since."""
         self._building: set[Class] = set()
+        self._current = 0
+        """The object that is being built."""
+        self._given: set[int] = set()
+        """The objects that were given something while another one was built."""
         self._latest = 0
         self._objects = 0
         self._draws: dict[ast.AST, int] = {}
@@ -99,6 +103,8 @@ class Heap:
         self._build(instance.identity)
         if self._building:
             self._first[(instance.identity, name)] = value
+            if instance.identity != self._current:
+                self._given.add(instance.identity)
         else:
             self._state[(instance.identity, name)] = value
             self.change()
@@ -168,8 +174,8 @@ class Heap:
         return self._made.get(identity)
 
     def is_changed(self, identity: int) -> bool:
-        """Whether something was stored in an object since it was made."""
-        return any(held == identity for held, _ in self._state)
+        """Whether something was stored in an object since it was made, or by others."""
+        return identity in self._given or any(owner == identity for owner, _ in self._state)
 
     def made_with(self, value: Value) -> Mapping[str, Value]:
         """What an object was made with, by the parameters of its constructor."""
@@ -197,6 +203,32 @@ class Heap:
         init = interp.classes.find_method(instance.cls, "__init__")
         if init is None or instance.fields is not None or instance.cls in self._building:
             return  # a constructor that asks an object of its own class while it runs
+        held = interp.apart.held(interp, instance, (args, keywords)) if interp.apart is not None else None
+        if held is None:
+            self._build_here(instance, init, args, keywords)
+            return
+        for name, value in held.items():
+            if isinstance(value, FunctionValue) and value.bound is not None and value.bound.key == instance.key:
+                value = value.bound_to(instance)  # a method of its own
+            self._first[(identity, name)] = value
+
+    def built(self, instance: Instance) -> dict[str, Value] | None:
+        """What its constructor gives an object, found out here; None where it gives others something, too."""
+        identity = instance.identity
+        self._built.add(identity)
+        made, args, keywords = self._made[identity]
+        init = self._interp.classes.find_method(made.cls, "__init__")
+        assert init is not None
+        self._build_here(made, init, args, keywords)
+        if self._given or self._state:
+            return None
+        return {name: value for (owner, name), value in self._first.items() if owner == identity}
+
+    def _build_here(
+        self, instance: Instance, init: Function, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> None:
+        interp = self._interp
+        outer, self._current = self._current, instance.identity
         self._building.add(instance.cls)
         with interp.emitter.silence, interp.results.guarded(init), interp.recordings.apart():
             env = parameters.bind(interp, init, [instance, *args], keywords, False)
@@ -204,6 +236,7 @@ class Heap:
             frame.constructing = True
             execute.run_block(frame, init.node.body)  # type: ignore[arg-type]
         self._building.discard(instance.cls)
+        self._current = outer
 
     # -- ways that part and meet --------------------------------------------------------------------------------
 

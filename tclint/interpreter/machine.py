@@ -30,8 +30,8 @@ from tclint.interpreter.state import Memo, ProgramKnowledge, Results, SiteKnowle
 from tclint.program import Program
 
 if TYPE_CHECKING:
-    from tclint.interpreter.apart import Apart
     from tclint.events.dispatch import Dispatcher
+    from tclint.interpreter.apart import Apart
     from tclint.interpreter.frame import Frame
     from tclint.values import Value
 

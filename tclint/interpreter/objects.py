@@ -168,9 +168,7 @@ class Objects:
         self._learned.constructions[instance.key] = (list(args), dict(keywords))
         self.constructed[instance.key] = instance
 
-    def constructed_elsewhere(
-        self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> None:
+    def constructed_elsewhere(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Know of an object that was built where it was found out what a constructor gives."""
         if instance.key in self._learned.constructions:
             self._join_construction(instance, args, keywords)
