@@ -289,9 +289,11 @@ class _Signs:
             if not identity or identity not in self._made:
                 return value
             if identity not in renewed:
-                made, *how = self._made[identity]
+                made, args, keywords = self._made[identity]
                 renewed[identity] = made  # for an object that is made with itself
-                renewed[identity] = interp.heap.allocate(made.identified(0), *self._renewed(interp, *how, renewed))
+                renewed[identity] = interp.heap.allocate(
+                    made.identified(0), *self._renewed(interp, args, keywords, renewed)
+                )
             return renewed[identity]
 
         return [anew(v) for v in args], {n: anew(v) for n, v in keywords.items()}
@@ -332,7 +334,7 @@ class _Signs:
             closure = value.closure or {}
             names = sorted(value.function.free_names() & closure.keys()) if closure else ()
             return (value.function, self._of(value.bound), *[(name, self._of(closure[name])) for name in names])
-        return (type(value), *[self._of(getattr(value, name, None)) for name in _slots(type(value))])
+        return (type(value), *[self._of(getattr(value, name, None)) for name in _slots(value.__class__)])
 
     def _of_object(self, value: Instance) -> Hashable:
         interp, identity = self._interp, value.identity
@@ -382,15 +384,15 @@ def _refused(self: object, *args: object, **keywords: object) -> NoReturn:
 
 
 class _SealedDict(dict[_K, _V]):
-    __setitem__ = __delitem__ = setdefault = update = pop = clear = __ior__ = _refused  # type: ignore[assignment]
+    __setitem__ = __delitem__ = setdefault = update = pop = clear = __ior__ = _refused
 
 
 class _SealedSet(set[_V]):
-    add = discard = remove = update = clear = __ior__ = __isub__ = _refused  # type: ignore[assignment]
+    add = discard = remove = update = clear = __ior__ = __isub__ = _refused
 
 
 class _SealedList(list[_V]):
-    append = extend = insert = pop = clear = __setitem__ = __iadd__ = _refused  # type: ignore[assignment]
+    append = extend = insert = pop = clear = __setitem__ = __iadd__ = _refused
 
 
 def _sealed(learned: SiteKnowledge) -> SiteKnowledge:
