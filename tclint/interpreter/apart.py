@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
 from tclint.interpreter.frame import Env, Frame
@@ -334,7 +333,7 @@ class _Signs:
             closure = value.closure or {}
             names = sorted(value.function.free_names() & closure.keys()) if closure else ()
             return (value.function, self._of(value.bound), *[(name, self._of(closure[name])) for name in names])
-        return (type(value), *[self._of(getattr(value, name, None)) for name in _slots(value.__class__)])
+        return (type(value), *[self._of(getattr(value, name, None)) for name in _slots(type(value))])
 
     def _of_object(self, value: Instance) -> Hashable:
         interp, identity = self._interp, value.identity
@@ -370,10 +369,15 @@ def _give_up() -> NoReturn:
 _PLAIN: Final = frozenset({bool, int, float, complex, bytes, Class, Function, Module})
 
 
-@cache
-def _slots(kind: type[Value]) -> tuple[str, ...]:
-    names = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
-    return tuple(name for name in names if name not in _LEFT_OUT)
+_SLOTS: Final[dict[type, tuple[str, ...]]] = {}
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    known = _SLOTS.get(kind)
+    if known is None:
+        names = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
+        known = _SLOTS[kind] = tuple(name for name in names if name not in _LEFT_OUT)
+    return known
 
 
 # -- knowledge that a run apart may read and not change ----------------------------------------------------------------
