@@ -1,8 +1,8 @@
 """The parts a run is made of. Each is interpreted by itself, so that it can be kept, left out or handed to another process.
 
 A part is the roots of a few neighbouring files, with everything they reach; or the compile sites of the whole program,
-with what they compile and the eager code around them. Parts share the program and nothing else: what one of them
-concludes does not depend on which others ran before it, or where.
+with what they compile and the eager code around them. Parts share the program, and what constructors give (`Apart`),
+which is the same for all: what one of them concludes does not depend on which others ran before it, or where.
 """
 
 from __future__ import annotations
