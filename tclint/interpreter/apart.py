@@ -168,6 +168,8 @@ class Apart:
         outer, program.touched = program.touched, set()
         try:
             value = run(interp)
+            if any(isinstance(failure.error, RecursionError) for failure in interp.results.failures):
+                raise Shared()  # how deep it gets depends on where it is asked
             learned, constructed = interp.learned, interp.objects.constructed
             was = self._learned.frozen
             return Built(
@@ -180,7 +182,7 @@ class Apart:
                 frozenset(program.touched),
             )
         except Shared as shared:
-            if shared.back_to is not None and shared.back_to != sign:
+            if shared.back_to is not None and shared.back_to != sign and len(self._open) > 1:
                 # Whoever is entered first, all that lead to each other are found out where they are asked.
                 self._built[sign] = None
                 raise

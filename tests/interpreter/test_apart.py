@@ -196,6 +196,32 @@ def test_what_leads_back_to_itself_is_found_out_where_it_is_asked(first: str) ->
     assert then == {name: v.key for name, v in attributes(fresh(Apart(teacher), teacher), "Parent").items()}
 
 
+def test_what_has_no_end_is_found_out_where_it_is_asked() -> None:
+    teacher = interpreter(
+        a="""
+        class Left:
+            def __init__(self, n):
+                self.n = n
+                self.right = Right(n + 1)
+                self.told = self.right.told
+
+        class Right:
+            def __init__(self, n):
+                self.left = Left(n + 1)
+                self.told = self.left.n
+
+        class Net:
+            def __init__(self):
+                self.left = Left(1)
+                self.told = self.left.told
+                self.width = 3
+        """
+    )
+    held = attributes(fresh(Apart(teacher), teacher), "Net")
+    assert held["width"].key == Const(3).key
+    assert held["told"].key == attributes(teacher.fresh(Dispatcher([])), "Net")["told"].key
+
+
 def test_what_compiles_something_is_run_where_it_is_asked() -> None:
     teacher = interpreter(
         a="""
