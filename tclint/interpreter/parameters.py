@@ -281,10 +281,10 @@ def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict 
     return value
 
 
-_TENSOR_ONLY: Final = frozenset(
+TENSOR_ONLY: Final = frozenset(
     (*facts.named("is a method of tensors alone"), *facts.named("is an attribute of tensors alone"))
 )
-_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
+ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
 _TELLING: Final = frozenset(
@@ -323,7 +323,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
             elif type(node) is ast.Attribute:
                 if not isinstance(node.value, ast.Name):
                     continue
-                if node.attr in _TENSOR_ONLY:
+                if node.attr in TENSOR_ONLY:
                     found.add(node.value.id)
                 elif node.attr in MAPPING_METHODS:
                     keyed.add(node.value.id)
@@ -335,14 +335,14 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
-                if func.attr in _ARRAYS:
+                if func.attr in ARRAYS:
                     called.add(func.value.id)
-                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and _takes_tensor(func.attr):
+                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
                     found.add(first.id)
                 elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
-                    joined |= {name for each in first.elts if (name := _whole_or_range(each))}
+                    joined |= {name for each in first.elts if (name := joined_name(each))}
             elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-                asked |= _asked(node.test)
+                asked |= asked_names(node.test)
             elif type(node) is ast.Subscript:
                 key = node.slice
                 if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -372,19 +372,19 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     return known.used
 
 
-def _whole_or_range(node: ast.expr) -> str:
+def joined_name(node: ast.expr) -> str:
     """The name of what is joined as it is, or a range of it: what a number takes out of a list may be a tensor, a range is a list."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _asked(test: ast.expr) -> set[str]:
+def asked_names(test: ast.expr) -> set[str]:
     """Names that a test asks as they are, `y == 0` or `y`: of a tensor of several elements Python would not know."""
     if isinstance(test, ast.BoolOp):
-        return set[str]().union(*map(_asked, test.values))
+        return set[str]().union(*map(asked_names, test.values))
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _asked(test.operand)
+        return asked_names(test.operand)
     if isinstance(test, ast.Name):
         return {test.id}
     if not isinstance(test, ast.Compare) or isinstance(test.ops[0], (ast.Is, ast.IsNot)):
@@ -402,7 +402,7 @@ def names_used_as_tensors(function: Function) -> frozenset[str]:
 
 
 @functools.cache
-def _takes_tensor(name: str) -> bool:
+def takes_tensor(name: str) -> bool:
     """`torch.f(x)`: x is a tensor for every f that is also a tensor method, and for the usual functionals."""
     if name in facts.named("is a usual functional"):
         return True
