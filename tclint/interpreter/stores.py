@@ -112,8 +112,8 @@ def _last_name(target: ast.expr) -> str:
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:
     name = target.id
-    if value is UNKNOWN and frame.region is not None and not augmented:
-        value = witnesses.seen(frame, name, statement)
+    if frame.region is not None and not augmented and (value is UNKNOWN or type(value) is Tensor and value.conf == NAMED):
+        value = witnesses.seen(frame, name, value, statement)
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)

@@ -35,16 +35,16 @@ class _Witnesses:
     arrays: frozenset[_Place]
 
 
-def seen(frame: Frame, name: str, statement: ast.AST) -> Value:
-    """What a value that nobody knows is, once a statement has bound it to a name."""
+def seen(frame: Frame, name: str, value: Value, statement: ast.AST) -> Value:
+    """What a value that nobody knows, or only a name speaks of, is once a statement has bound it to a name."""
     function = frame.function
     if function is None or name not in function.node_index(_used):
-        return UNKNOWN
+        return value
     told = function.index(_witnesses)
     place = (name, getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     if place in told.tensors or place in told.arrays and is_made_of_tensors(frame, getattr(statement, "value", None)):
-        return Tensor(USED, "", -1, 0, frame.origin(statement))
-    return UNKNOWN
+        return value.with_(conf=USED) if isinstance(value, Tensor) else Tensor(USED, "", -1, 0, frame.origin(statement))
+    return value
 
 
 def is_made_of_tensors(frame: Frame, node: ast.AST | None) -> bool:
@@ -95,9 +95,9 @@ def _called(node: ast.Call, found: dict[str, list[_Read]], contrary: set[str]) -
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
         return
     held = func.value
-    if func.attr in _SIZES or any(keyword.arg == "dim" for keyword in node.keywords):
+    if func.attr in _SIZES or func.attr in ARRAYS or any(keyword.arg == "dim" for keyword in node.keywords):
         found.setdefault(held.id, []).append((held, False))
-    elif func.attr in ARRAYS or func.attr not in _OF_CONTAINERS and returns.kind(f"tensor#{func.attr}") == "tensor":
+    elif func.attr not in _OF_CONTAINERS and returns.kind(f"tensor#{func.attr}") == "tensor":
         found.setdefault(held.id, []).append((held, True))
     if held.id not in ("torch", "F"):
         return

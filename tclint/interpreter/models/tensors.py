@@ -38,6 +38,7 @@ from tclint.values import (
     FOLDED,
     GRADIENT_UNKNOWN,
     HOST,
+    NAMED,
     NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
@@ -75,6 +76,8 @@ DISTINCT: Final = ("unique", "unique_consecutive")
 """Methods that give each value once."""
 
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
+_LOGIC: Final = ("BitAnd", "BitOr", "BitXor")
+_OF_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
 _DENSE: Final = frozenset((*_SPARSE, *facts.named("makes a sparse or nested tensor dense")))
 _BECOMES: Final = facts.methods("takes a class of tensors")
@@ -295,10 +298,12 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         dtype = "f"
     elif both is not None:
         dtype = tensor.dtype if tensor.dtype == both.dtype else ""
+        if operator in _LOGIC and "b" in (tensor.dtype, both.dtype) and "" in (tensor.dtype, both.dtype):
+            dtype = "b"  # a mask is combined with masks
     elif other.rank == NUMBER:
         kind = other.python_type
         dtype = tensor.dtype if kind in ("int", "bool") or tensor.dtype == "f" else ("f" if kind == "float" else "")
-        if tensor.dtype == "b" and operator not in ("BitAnd", "BitOr", "BitXor"):
+        if tensor.dtype == "b" and operator not in _LOGIC:
             dtype = "i"
     else:
         dtype = ""
@@ -389,6 +394,8 @@ def _mask(part: Value) -> Tensor | None:
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
+    if tensor.conf == NAMED and frame.region is not None and (name in _OF_TENSORS_ALONE or name in _OF_ARRAYS):
+        tensor = tensor.with_(conf=USED)  # the name alone said so; what has this method is a tensor, or an array
     if tensor.flags & SPARSE:
         frame.interp.emitter.emit(events.SparseUse, frame, node, tensor, True)
     if tensor.cls is not None:  # which may have another method of that name
