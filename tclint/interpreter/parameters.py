@@ -57,7 +57,7 @@ class Signature:
     """The parameters of a function, read once."""
 
     __slots__ = (
-        *("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes"),
+        *("asked", "called", "entries", "keyed", "kwarg", "kwonly", "names", "nodes"),
         *("optional", "parted", "seen", "tested", "used", "vararg"),
     )
 
@@ -76,6 +76,7 @@ class Signature:
         self.used: frozenset[str] | None = None
         self.seen: frozenset[str] = frozenset()
         self.keyed: frozenset[str] = frozenset()
+        self.entries: Mapping[str, Sequence[str]] = {}
         self.asked: frozenset[str] = frozenset()
         self.called: frozenset[str] = frozenset()
         self.parted: frozenset[str] = frozenset()
@@ -287,6 +288,7 @@ TENSOR_ONLY: Final = frozenset(
 ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
+_OF_DICTS: Final = frozenset(dir(dict))
 _TELLING: Final = frozenset(
     (
         *(ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.BinOp),
@@ -298,13 +300,15 @@ _TELLING: Final = frozenset(
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
-    `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
+    `known.keyed` then holds those it looks up by keys, `known.entries` which keys of what is a dict as far as it shows, `known.asked` those whose value it asks for as they are, `known.called`
     those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor,
     `known.optional` those it compares with None, `known.tested` those of which it asks whether they are tensors.
     """
     if known.used is None:
         found: set[str] = set()
         keyed: set[str] = set()
+        entries: dict[str, set[str]] = {}
+        others: set[str] = set()
         asked: set[str] = set()
         called: set[str] = set()
         stored: set[str] = set()
@@ -327,6 +331,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                     found.add(node.value.id)
                 elif node.attr in MAPPING_METHODS:
                     keyed.add(node.value.id)
+                elif node.attr not in _OF_DICTS:
+                    others.add(node.value.id)
             elif type(node) is ast.Call:
                 func = node.func
                 if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
@@ -335,6 +341,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
+                if func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    entries.setdefault(func.value.id, set()).add(first.value)
                 if func.attr in ARRAYS:
                     called.add(func.value.id)
                 if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
@@ -347,6 +355,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 key = node.slice
                 if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
                     keyed.add(node.value.id)
+                    entries.setdefault(node.value.id, set()).add(key.value)
             elif type(node) is ast.Assign:
                 if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
                     inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
@@ -363,6 +372,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
+        known.entries = {name: sorted(entries[name]) for name in sorted(known.keyed & entries.keys() - others - stored)}
         known.asked = frozenset(asked & names - stored)
         known.called = frozenset(called & names - stored)
         known.optional = frozenset(optional & names)
@@ -471,6 +481,10 @@ def _entry_value(
                 value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
             elif named:
                 value = Tensor(NAMED, "", -1, 0, origin)
+        elif forward and node.annotation is None and fallback is None and node.arg in known.entries:
+            # A batch: what lies in it under the name of a tensor is as good as an argument of that name.
+            held = [key for key in known.entries[node.arg] if _TENSOR_NAMES.match(key)]
+            value = Dict({key: Tensor(USED, "", -1, BY_NAME, origin) for key in held}, UNKNOWN)
         if fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
             value = join(value, NONE)
     elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
