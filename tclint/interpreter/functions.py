@@ -49,6 +49,7 @@ _OPAQUE: Final = frozenset({"disabled", "elsewhere", "in graph"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
+_MAX_SETUP_DEPTH: Final = 4
 _MAX_CONTEXTS: Final = 6
 _MAX_EAGER_CONTEXTS: Final = 16
 _MAX_STATES: Final = 48
@@ -281,7 +282,10 @@ class Functions:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
         if function.name == "__init__":
             return True
-        if frame.depth >= _MAX_INIT_DEPTH and not constructors.makes_a_part(frame, function, _MAX_INIT_DEPTH):
+        if frame.depth >= _MAX_INIT_DEPTH and not (
+            constructors.sets_up(frame, function, _MAX_SETUP_DEPTH)
+            or constructors.makes_a_part(frame, function, _MAX_INIT_DEPTH)
+        ):
             return False
         function.read()
         known = self._text.sets_attributes.get(function)
@@ -292,7 +296,7 @@ class Functions:
                 or type(n) in (ast.Yield, ast.YieldFrom)
                 or (type(n) is ast.Call and _may_set(n))
                 for n in nodes(function.node)
-            )
+            ) or constructors.passes_on(function)
         return known
 
     # -- runs ---------------------------------------------------------------------------------------------------
