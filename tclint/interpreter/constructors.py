@@ -101,7 +101,9 @@ def _registers(root: ast.AST) -> bool:
 
 
 def _compiles(root: ast.AST) -> bool:
-    return any("compile" in (getattr(node, "attr", None) or getattr(node, "id", "")) for node in nodes(root))
+    attributes = (node.attr for node in nodes(root) if isinstance(node, ast.Attribute))
+    names = (node.id for node in nodes(root) if isinstance(node, ast.Name))
+    return any("compile" in name for name in (*attributes, *names))
 
 
 def _helpers(frame: Frame) -> int:

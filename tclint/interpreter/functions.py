@@ -202,7 +202,7 @@ class Functions:
                 shared = self._inherited_setup(frame, node, value, owner, args[1:], keywords, open_ended)
                 if shared is not None:
                     return shared
-        env = parameters.bind(self._interp, function, args, keywords, open_ended)
+        env = parameters.bind(self._interp, function, args, keywords, open_ended, frame.region is not None)
         return self.run(frame, node, value, env, frame.region)
 
     def _is_run_while_tracing(self, function: Function) -> bool:
@@ -290,13 +290,17 @@ class Functions:
         function.read()
         known = self._text.sets_attributes.get(function)
         if known is None:
-            known = self._text.sets_attributes[function] = type(function.node) is ast.Lambda or any(
-                (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
-                or (type(n) is ast.Return and n.value is not None)
-                or type(n) in (ast.Yield, ast.YieldFrom)
-                or (type(n) is ast.Call and _may_set(n))
-                for n in nodes(function.node)
-            ) or constructors.passes_on(function)
+            known = self._text.sets_attributes[function] = (
+                type(function.node) is ast.Lambda
+                or any(
+                    (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+                    or (type(n) is ast.Return and n.value is not None)
+                    or type(n) in (ast.Yield, ast.YieldFrom)
+                    or (type(n) is ast.Call and _may_set(n))
+                    for n in nodes(function.node)
+                )
+                or constructors.passes_on(function)
+            )
         return known
 
     # -- runs ---------------------------------------------------------------------------------------------------

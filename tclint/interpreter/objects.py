@@ -116,7 +116,9 @@ class Objects:
         for name, receiver in first if frame.region is not None else first[1:]:
             method = classes.find_method(cls, name)
             if method is not None and not fitting.given_twice(method, [receiver, *args], keywords):
-                env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
+                env = parameters.bind(
+                    self._interp, method, [receiver, *args], keywords, open_ended, frame.region is not None
+                )
                 self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
 
     def _construct(

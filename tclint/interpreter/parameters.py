@@ -98,9 +98,14 @@ def variadic(function: Function) -> tuple[str, str]:
 
 
 def bind(
-    interp: Interpreter, function: Function, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
+    interp: Interpreter,
+    function: Function,
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
+    open_ended: bool,
+    compiled: bool = False,
 ) -> Env:
-    """Bind a call's arguments to a function's parameters."""
+    """Bind a call's arguments to a function's parameters; `compiled` where Dynamo traces the call."""
     known = signature(function)
     env: Env = {}
     rest: list[Value] = []
@@ -124,7 +129,7 @@ def bind(
         else:
             value = UNKNOWN
         if value is UNKNOWN:
-            value = _evidence(interp, function, node, known)
+            value = _evidence(interp, function, node, known, compiled)
             if value is UNKNOWN and isinstance(star, Tensor):
                 value = star.with_(conf=NAMED)
         elif isinstance(value, (Dict, Seq)):
@@ -144,7 +149,7 @@ def bind(
         env[node.arg] = (
             _agreed(interp, function, node, value, open_ended)
             if value is not UNKNOWN
-            else _evidence(interp, function, node, known)
+            else _evidence(interp, function, node, known, compiled)
         )
     if known.vararg:
         env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest), UNKNOWN, "args")
@@ -192,12 +197,14 @@ def default_value(interp: Interpreter, function: Function, parameter: ast.arg, d
     return known
 
 
-def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
-    """An argument nobody knows: its annotation, or how the function uses it."""
+def _evidence(
+    interp: Interpreter, function: Function, node: ast.arg, known: Signature, compiled: bool = False
+) -> Value:
+    """An argument nobody knows: its annotation, or how the function uses it. Compiled code uses an array as it does a tensor."""
     origin = Origin(node.lineno, node, function.module.path)
     if node.annotation is not None:
         return _annotated(interp, function, node, node.annotation, known)
-    if node.arg in used_as_tensor(function, known):
+    if node.arg in used_as_tensor(function, known) or compiled and node.arg in known.called - known.asked:
         tensor = Tensor(USED, "", -1, 0, origin)
         return join(tensor, NONE) if node.arg in known.optional else tensor
     return UNKNOWN
@@ -474,9 +481,8 @@ def _entry_value(
             value = Tensor(USED, "", -1, 0, origin)
         elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
-            if fallback is None and node.arg in known.called:
-                # What has the methods of an array. An argument that may be left out often is, and then nothing is called.
-                value = Tensor(USED, "", -1, 0, origin)
+            if node.arg in known.called:
+                value = Tensor(USED, "", -1, 0, origin)  # what has the methods of an array
             elif fallback is None:
                 value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
             elif named:

@@ -112,7 +112,11 @@ def _last_name(target: ast.expr) -> str:
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:
     name = target.id
-    if frame.region is not None and not augmented and (value is UNKNOWN or type(value) is Tensor and value.conf == NAMED):
+    if (
+        frame.region is not None
+        and not augmented
+        and (value is UNKNOWN or type(value) is Tensor and value.conf == NAMED)
+    ):
         value = witnesses.seen(frame, name, value, statement)
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:

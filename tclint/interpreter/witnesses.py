@@ -14,12 +14,12 @@ from tclint.program import Function
 from tclint.sources.tree import own
 from tclint.torch_facts import facts, layouts, returns
 from tclint.torch_facts.kind import MAPPING_METHODS
-from tclint.values import UNKNOWN, USED, Tensor, Value, tensor_of
+from tclint.values import USED, Tensor, Value, tensor_of
 
 _SIZES: Final = facts.methods("gives a size")
 """An array has some of these, too, but not to be called."""
 _LENGTHS: Final = frozenset(facts.named("is an attribute of tensors alone"))
-_ASKING: Final = frozenset({"isinstance", "hasattr", "getattr", "type", "callable", "issubclass"})
+_ASKING: Final = frozenset(each.__name__ for each in (isinstance, hasattr, getattr, type, callable, issubclass))
 _OF_CONTAINERS: Final = frozenset(name for kind in (list, dict, str) for name in dir(kind))
 _Read = tuple[ast.Name, bool]
 """A read of a name as only tensors are used, or as arrays are, too."""

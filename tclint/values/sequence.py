@@ -361,7 +361,9 @@ class Seq(Value):
         if self.contains(of) is None:
             return self
         if self.items is not None:
-            return Seq(self.kind, tuple(v.mapped(of, change) for v in self.items), UNKNOWN, self.length).named(self.names)
+            return Seq(self.kind, tuple(v.mapped(of, change) for v in self.items), UNKNOWN, self.length).named(
+                self.names
+            )
         return Seq(self.kind, None, self.elem.mapped(of, change), self.length)
 
     def guarded(self) -> Guarded:

@@ -77,6 +77,7 @@ DISTINCT: Final = ("unique", "unique_consecutive")
 
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
 _LOGIC: Final = ("BitAnd", "BitOr", "BitXor")
+_TENSORS: Final = ("tensor", "bool-tensor", "int-tensor")
 _OF_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
 _DENSE: Final = frozenset((*_SPARSE, *facts.named("makes a sparse or nested tensor dense")))
@@ -306,7 +307,7 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         if tensor.dtype == "b" and operator not in _LOGIC:
             dtype = "i"
     else:
-        dtype = ""
+        dtype = "b" if tensor.dtype == "b" and operator in _LOGIC else ""
     ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
@@ -493,7 +494,9 @@ def _names_dimension(name: str, keywords: Keywords) -> bool:
 
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if type(receiver) is not Method and (name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
+    # In compiled code an array is traced like a tensor.
+    reduces = frame.region is not None and name in _OF_ARRAYS and returns.kind(f"tensor#{name}") in _TENSORS
+    if type(receiver) is not Method and (reduces or name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
     if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
         # Nothing is known of the object, but only a module takes such arguments.
