@@ -109,8 +109,7 @@ class Objects:
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        plain = classes.external_base(cls) in ("", "torch.nn.Module")
-        if not (isinstance(made, Tensor) or made.fields is None and plain) or frame.depth >= _MAX_BUILDING_DEPTH:
+        if isinstance(made, Instance) and made.fields is not None or frame.depth >= _MAX_BUILDING_DEPTH:
             return
         first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(cls)), ("__init__", made))
         for name, receiver in first if frame.region is not None else first[1:]:
