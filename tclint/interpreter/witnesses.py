@@ -74,9 +74,12 @@ def _used(root: ast.AST) -> dict[str, list[_Read]]:
                     if isinstance(side, ast.Name):
                         found.setdefault(side.id, []).append((side, True))
         elif isinstance(node, ast.Subscript):
-            key = node.slice
-            if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
-                contrary.add(node.value.id)
+            key, held = node.slice, node.value
+            if isinstance(held, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                contrary.add(held.id)
+            elif isinstance(held, ast.Name) and isinstance(key, ast.Tuple):
+                plain = not any(isinstance(each, ast.Slice) for each in key.elts)
+                found.setdefault(held.id, []).append((held, plain))
         elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
             contrary |= asked_names(node.test)
         elif isinstance(node, ast.Compare):
