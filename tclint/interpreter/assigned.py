@@ -104,6 +104,23 @@ def seen(function: Function, read: ast.AST, name: str) -> Binding | None | bool:
     return last if path[: len(last.path)] == last.path else None
 
 
+def reaching(function: Function, read: ast.AST, name: str) -> list[Binding]:
+    """The bindings that a read of a name is sure to see in some run: the last one, or where a block may be left out, those in it."""
+    body = function.index(_body)
+    here, bindings = body.around(read), function.index(_bindings).get(name)
+    if here is None or bindings is None or name in function.index(_elsewhere) or name in _inside(here.statement):
+        return []
+    found: list[Binding] = []
+    for binding in reversed(bindings.all[: bindings.before(_start(here.statement))]):
+        path = binding.path
+        if path == here.path[: len(path)]:
+            return [*found, binding]
+        # What is bound again further down in its own block does not get out of it.
+        if here.path == path[: len(here.path)] and not any(path[: len(each.path)] == each.path for each in found):
+            found.append(binding)
+    return found
+
+
 def guards(function: Function, read: ast.AST, name: str) -> list[list[tuple[ast.stmt, str]]]:
     """For each binding of a name before a read, the statements that may leave it out, and in which of their blocks it stands."""
     body = function.index(_body)

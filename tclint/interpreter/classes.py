@@ -209,7 +209,8 @@ class Classes:
         """The fields of a dataclass-like class, base classes first."""
         known = self._knowledge.field_names.get(cls)
         if known is None:
-            names: dict[str, None] = {}
+            outside = self.external_base(cls).split(" ")
+            names: dict[str, None] = dict.fromkeys(outside[1:])  # `class Pair(namedtuple("Pair", "a b"))`
             for ancestor in reversed(self.mro(cls)):
                 for name, assigned in ancestor.assignments.items():
                     if assigned.annotated:

@@ -6,8 +6,10 @@ import ast
 
 from tclint.interpreter.frame import Frame
 from tclint.program import Function, Module
-from tclint.sources.tree import nodes
+from tclint.sources.tree import bound_on_self, nodes
+from tclint.torch_facts import facts
 
+_REGISTERS = frozenset(facts.named("registers what its module holds"))
 _CAPTURES = (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables")
 
 
@@ -69,12 +71,49 @@ def makes_a_part(frame: Frame, function: Function, most: int) -> bool:
     """
     if not function.module.library:
         return False
+    return _helpers(frame) < most and function.node_index(_gives)
+
+
+def sets_up(frame: Frame, function: Function, most: int) -> bool:
+    """Whether a constructor has a method give the object its attributes: `self.build(config)`, which calls `self._build_head(n)`.
+
+    The constructor of a base is as good as the first. What compiles is not followed that far, for the same reason as above.
+    """
+    if function.cls is None or function.node_index(_compiles) or _helpers(frame) >= most:
+        return False
+    return bound_on_self_in(function) or passes_on(function)
+
+
+def passes_on(function: Function) -> bool:
+    """Whether a method does no more for its object than to call others that do: `def build(self): self.make_layers()`."""
+    methods = function.cls.methods if function.cls is not None else {}
+    return any(name in methods for name in function.node_index(_called_on_self))
+
+
+def bound_on_self_in(function: Function) -> bool:
+    """Whether a method binds attributes on its receiver, or registers what it holds."""
+    return bool(function.node_index(bound_on_self)) or function.node_index(_registers)
+
+
+def _registers(root: ast.AST) -> bool:
+    called = (node.func for node in nodes(root) if isinstance(node, ast.Call))
+    return any(isinstance(func, ast.Attribute) and func.attr in _REGISTERS for func in called)
+
+
+def _compiles(root: ast.AST) -> bool:
+    attributes = (node.attr for node in nodes(root) if isinstance(node, ast.Attribute))
+    names = (node.id for node in nodes(root) if isinstance(node, ast.Name))
+    return any("compile" in name for name in (*attributes, *names))
+
+
+def _helpers(frame: Frame) -> int:
+    """How many functions deep a constructor has got, those of bases not counted."""
     count = 0
     inner: Frame | None = frame
     while inner is not None and inner.parent is not None:
         count += inner.function is None or inner.function.name != "__init__"
         inner = inner.parent
-    return count < most and function.node_index(_gives)
+    return count
 
 
 def _gives(root: ast.AST) -> bool:

@@ -49,6 +49,7 @@ _OPAQUE: Final = frozenset({"disabled", "elsewhere", "in graph"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
 _MAX_INIT_DEPTH: Final = 2
+_MAX_SETUP_DEPTH: Final = 4
 _MAX_CONTEXTS: Final = 6
 _MAX_EAGER_CONTEXTS: Final = 16
 _MAX_STATES: Final = 48
@@ -201,7 +202,7 @@ class Functions:
                 shared = self._inherited_setup(frame, node, value, owner, args[1:], keywords, open_ended)
                 if shared is not None:
                     return shared
-        env = parameters.bind(self._interp, function, args, keywords, open_ended)
+        env = parameters.bind(self._interp, function, args, keywords, open_ended, frame.region is not None)
         return self.run(frame, node, value, env, frame.region)
 
     def _is_run_while_tracing(self, function: Function) -> bool:
@@ -281,17 +282,24 @@ class Functions:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
         if function.name == "__init__":
             return True
-        if frame.depth >= _MAX_INIT_DEPTH and not constructors.makes_a_part(frame, function, _MAX_INIT_DEPTH):
+        if frame.depth >= _MAX_INIT_DEPTH and not (
+            constructors.sets_up(frame, function, _MAX_SETUP_DEPTH)
+            or constructors.makes_a_part(frame, function, _MAX_INIT_DEPTH)
+        ):
             return False
         function.read()
         known = self._text.sets_attributes.get(function)
         if known is None:
-            known = self._text.sets_attributes[function] = type(function.node) is ast.Lambda or any(
-                (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
-                or (type(n) is ast.Return and n.value is not None)
-                or type(n) in (ast.Yield, ast.YieldFrom)
-                or (type(n) is ast.Call and _may_set(n))
-                for n in nodes(function.node)
+            known = self._text.sets_attributes[function] = (
+                type(function.node) is ast.Lambda
+                or any(
+                    (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+                    or (type(n) is ast.Return and n.value is not None)
+                    or type(n) in (ast.Yield, ast.YieldFrom)
+                    or (type(n) is ast.Call and _may_set(n))
+                    for n in nodes(function.node)
+                )
+                or constructors.passes_on(function)
             )
         return known
 

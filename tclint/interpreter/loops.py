@@ -15,7 +15,8 @@ from tclint.interpreter import expressions, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.sources.tree import nodes
-from tclint.values import GRAPHED, OWNED, Seq, Value
+from tclint.values import GRAPHED, OWNED, USED, Seq, Tensor, Union, Value
+from tclint.values.value import NUMBER
 
 _LOOP_PASSES: Final = 3
 _TURNS: Final = 8
@@ -45,6 +46,7 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
     exits: Env | None = None
     entry = dict(frame.env)
     broken: list[Env] = []
+    turned: Env | None = None
     for _ in range(_LOOP_PASSES):
         before = dict(frame.env)
         start = head()
@@ -56,6 +58,7 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
         if ends is None:
             frame.env = entry
             break
+        turned = join_env(turned, dict(ends)) if keyword == "for" else None
         merged = join_env(dict(before), ends)
         assert merged is not None
         frame.env = merged
@@ -64,6 +67,8 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
             break
     frame.blocks.pop()
     frame.env = exits if exits is not None else entry
+    if turned is not None and exits is not None:
+        _gather(frame.env, entry, turned)
     if node.orelse:
         run_block(frame, node.orelse)
     after: Env | None = None if frame.dead else frame.env
@@ -72,6 +77,13 @@ def _loop(frame: Frame, node: ast.For | ast.AsyncFor | ast.While, head: Callable
     if after is not None:
         frame.env = after
         frame.dead = False
+
+
+def _gather(env: Env, entry: Env, turned: Env) -> None:
+    """`loss = 0`, to which each turn adds a tensor: the loop is there to make some, so the sum is a tensor behind it."""
+    for name, value in turned.items():
+        if type(value) is Tensor and name in entry and entry[name].rank == NUMBER and type(env.get(name)) is Union:
+            env[name] = value.with_(conf=min(value.conf, USED))
 
 
 def _for(frame: Frame, node: ast.For) -> None:

@@ -117,14 +117,15 @@ class Objects:
     ) -> None:
         """What compiled code builds it traces: the constructor runs there. What it gives the object is found out apart."""
         classes = self._interp.classes
-        plain = classes.external_base(cls) in ("", "torch.nn.Module")
-        if not (isinstance(made, Tensor) or made.fields is None and plain) or frame.depth >= _MAX_BUILDING_DEPTH:
+        if isinstance(made, Instance) and made.fields is not None or frame.depth >= _MAX_BUILDING_DEPTH:
             return
         first: tuple[tuple[str, Value], ...] = (("__new__", ClassValue(cls)), ("__init__", made))
         for name, receiver in first if frame.region is not None else first[1:]:
             method = classes.find_method(cls, name)
             if method is not None and not fitting.given_twice(method, [receiver, *args], keywords):
-                env = parameters.bind(self._interp, method, [receiver, *args], keywords, open_ended)
+                env = parameters.bind(
+                    self._interp, method, [receiver, *args], keywords, open_ended, frame.region is not None
+                )
                 self._interp.functions.run(frame, node, FunctionValue(method, receiver), env, frame.region)
 
     def _construct(

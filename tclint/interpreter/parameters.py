@@ -57,7 +57,7 @@ class Signature:
     """The parameters of a function, read once."""
 
     __slots__ = (
-        *("asked", "called", "keyed", "kwarg", "kwonly", "names", "nodes"),
+        *("asked", "called", "entries", "keyed", "kwarg", "kwonly", "names", "nodes"),
         *("optional", "parted", "seen", "tested", "used", "vararg"),
     )
 
@@ -76,6 +76,7 @@ class Signature:
         self.used: frozenset[str] | None = None
         self.seen: frozenset[str] = frozenset()
         self.keyed: frozenset[str] = frozenset()
+        self.entries: Mapping[str, Sequence[str]] = {}
         self.asked: frozenset[str] = frozenset()
         self.called: frozenset[str] = frozenset()
         self.parted: frozenset[str] = frozenset()
@@ -97,9 +98,14 @@ def variadic(function: Function) -> tuple[str, str]:
 
 
 def bind(
-    interp: Interpreter, function: Function, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
+    interp: Interpreter,
+    function: Function,
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
+    open_ended: bool,
+    compiled: bool = False,
 ) -> Env:
-    """Bind a call's arguments to a function's parameters."""
+    """Bind a call's arguments to a function's parameters; `compiled` where Dynamo traces the call."""
     known = signature(function)
     env: Env = {}
     rest: list[Value] = []
@@ -123,7 +129,7 @@ def bind(
         else:
             value = UNKNOWN
         if value is UNKNOWN:
-            value = _evidence(interp, function, node, known)
+            value = _evidence(interp, function, node, known, compiled)
             if value is UNKNOWN and isinstance(star, Tensor):
                 value = star.with_(conf=NAMED)
         elif isinstance(value, (Dict, Seq)):
@@ -143,7 +149,7 @@ def bind(
         env[node.arg] = (
             _agreed(interp, function, node, value, open_ended)
             if value is not UNKNOWN
-            else _evidence(interp, function, node, known)
+            else _evidence(interp, function, node, known, compiled)
         )
     if known.vararg:
         env[known.vararg] = Seq("tuple", None, star) if star is not None else Seq("tuple", tuple(rest), UNKNOWN, "args")
@@ -191,12 +197,14 @@ def default_value(interp: Interpreter, function: Function, parameter: ast.arg, d
     return known
 
 
-def _evidence(interp: Interpreter, function: Function, node: ast.arg, known: Signature) -> Value:
-    """An argument nobody knows: its annotation, or how the function uses it."""
+def _evidence(
+    interp: Interpreter, function: Function, node: ast.arg, known: Signature, compiled: bool = False
+) -> Value:
+    """An argument nobody knows: its annotation, or how the function uses it. Compiled code uses an array as it does a tensor."""
     origin = Origin(node.lineno, node, function.module.path)
     if node.annotation is not None:
         return _annotated(interp, function, node, node.annotation, known)
-    if node.arg in used_as_tensor(function, known):
+    if node.arg in used_as_tensor(function, known) or compiled and node.arg in known.called - known.asked:
         tensor = Tensor(USED, "", -1, 0, origin)
         return join(tensor, NONE) if node.arg in known.optional else tensor
     return UNKNOWN
@@ -281,12 +289,13 @@ def _filled(interp: Interpreter, function: Function, node: ast.arg, value: Dict 
     return value
 
 
-_TENSOR_ONLY: Final = frozenset(
+TENSOR_ONLY: Final = frozenset(
     (*facts.named("is a method of tensors alone"), *facts.named("is an attribute of tensors alone"))
 )
-_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
+ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
+_OF_DICTS: Final = frozenset(dir(dict))
 _TELLING: Final = frozenset(
     (
         *(ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.BinOp),
@@ -298,13 +307,15 @@ _TELLING: Final = frozenset(
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     """Names on which the function uses what only tensors have.
 
-    `known.keyed` then holds those it looks up by keys, `known.asked` those whose value it asks for as they are, `known.called`
+    `known.keyed` then holds those it looks up by keys, `known.entries` which keys of what is a dict as far as it shows, `known.asked` those whose value it asks for as they are, `known.called`
     those of which it calls what only tensors and arrays have, `known.parted` those it takes apart into what is no tensor,
     `known.optional` those it compares with None, `known.tested` those of which it asks whether they are tensors.
     """
     if known.used is None:
         found: set[str] = set()
         keyed: set[str] = set()
+        entries: dict[str, set[str]] = {}
+        others: set[str] = set()
         asked: set[str] = set()
         called: set[str] = set()
         stored: set[str] = set()
@@ -323,10 +334,12 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
             elif type(node) is ast.Attribute:
                 if not isinstance(node.value, ast.Name):
                     continue
-                if node.attr in _TENSOR_ONLY:
+                if node.attr in TENSOR_ONLY:
                     found.add(node.value.id)
                 elif node.attr in MAPPING_METHODS:
                     keyed.add(node.value.id)
+                elif node.attr not in _OF_DICTS:
+                    others.add(node.value.id)
             elif type(node) is ast.Call:
                 func = node.func
                 if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
@@ -335,18 +348,21 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
                     continue
                 first = node.args[0] if node.args else None
-                if func.attr in _ARRAYS:
+                if func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    entries.setdefault(func.value.id, set()).add(first.value)
+                if func.attr in ARRAYS:
                     called.add(func.value.id)
-                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and _takes_tensor(func.attr):
+                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
                     found.add(first.id)
                 elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
-                    joined |= {name for each in first.elts if (name := _whole_or_range(each))}
+                    joined |= {name for each in first.elts if (name := joined_name(each))}
             elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-                asked |= _asked(node.test)
+                asked |= asked_names(node.test)
             elif type(node) is ast.Subscript:
                 key = node.slice
                 if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
                     keyed.add(node.value.id)
+                    entries.setdefault(node.value.id, set()).add(key.value)
             elif type(node) is ast.Assign:
                 if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
                     inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
@@ -363,6 +379,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         known.seen = frozenset(found)
         known.used = frozenset(found & names)
         known.keyed = frozenset(keyed & names - found)
+        known.entries = {name: sorted(entries[name]) for name in sorted(known.keyed & entries.keys() - others - stored)}
         known.asked = frozenset(asked & names - stored)
         known.called = frozenset(called & names - stored)
         known.optional = frozenset(optional & names)
@@ -372,19 +389,19 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
     return known.used
 
 
-def _whole_or_range(node: ast.expr) -> str:
+def joined_name(node: ast.expr) -> str:
     """The name of what is joined as it is, or a range of it: what a number takes out of a list may be a tensor, a range is a list."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _asked(test: ast.expr) -> set[str]:
+def asked_names(test: ast.expr) -> set[str]:
     """Names that a test asks as they are, `y == 0` or `y`: of a tensor of several elements Python would not know."""
     if isinstance(test, ast.BoolOp):
-        return set[str]().union(*map(_asked, test.values))
+        return set[str]().union(*map(asked_names, test.values))
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _asked(test.operand)
+        return asked_names(test.operand)
     if isinstance(test, ast.Name):
         return {test.id}
     if not isinstance(test, ast.Compare) or isinstance(test.ops[0], (ast.Is, ast.IsNot)):
@@ -402,7 +419,7 @@ def names_used_as_tensors(function: Function) -> frozenset[str]:
 
 
 @functools.cache
-def _takes_tensor(name: str) -> bool:
+def takes_tensor(name: str) -> bool:
     """`torch.f(x)`: x is a tensor for every f that is also a tensor method, and for the usual functionals."""
     if name in facts.named("is a usual functional"):
         return True
@@ -464,13 +481,16 @@ def _entry_value(
             value = Tensor(USED, "", -1, 0, origin)
         elif forward and node.annotation is None and node.arg not in known.keyed:
             named = bool(_TENSOR_NAMES.match(node.arg)) and node.arg not in known.asked
-            if fallback is None and node.arg in known.called:
-                # What has the methods of an array. An argument that may be left out often is, and then nothing is called.
-                value = Tensor(USED, "", -1, 0, origin)
+            if node.arg in known.called:
+                value = Tensor(USED, "", -1, 0, origin)  # what has the methods of an array
             elif fallback is None:
                 value = Tensor(USED, "", -1, BY_NAME, origin) if named else Tensor(NAMED, "", -1, 0, origin)
             elif named:
                 value = Tensor(NAMED, "", -1, 0, origin)
+        elif forward and node.annotation is None and fallback is None and node.arg in known.entries:
+            # A batch: what lies in it under the name of a tensor is as good as an argument of that name.
+            held = [key for key in known.entries[node.arg] if _TENSOR_NAMES.match(key)]
+            value = Dict({key: Tensor(USED, "", -1, BY_NAME, origin) for key in held}, UNKNOWN)
         if fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
             value = join(value, NONE)
     elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:

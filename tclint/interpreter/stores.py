@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint import events
-from tclint.interpreter import bindings, exceptions, parameters
+from tclint.interpreter import bindings, exceptions, parameters, witnesses
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.frame import Frame
@@ -112,6 +112,12 @@ def _last_name(target: ast.expr) -> str:
 
 def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augmented: bool, old: Value | None) -> None:
     name = target.id
+    if (
+        frame.region is not None
+        and not augmented
+        and (value is UNKNOWN or type(value) is Tensor and value.conf == NAMED)
+    ):
+        value = witnesses.seen(frame, name, value, statement)
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
     if scope != "name" or augmented or frame.region is None:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)

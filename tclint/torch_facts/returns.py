@@ -33,6 +33,12 @@ def kind(key: str) -> str | None:
 
 
 @functools.cache
+def is_of_tensors(name: str) -> bool:
+    """Whether tensors have an attribute or a method of this name."""
+    return kind(f"tensor#{name}") is not None or kind(f"tensor@{name}") is not None
+
+
+@functools.cache
 def _by_schema() -> Mapping[str, str]:
     return {
         **dict.fromkeys(facts.named("gives a tensor, by its schema"), "tensor"),

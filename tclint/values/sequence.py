@@ -43,10 +43,10 @@ class Seq(Value):
     """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
     `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
-    `limit` is how many items a deque holds at most.
+    `limit` is how many items a deque holds at most, `names` what a named tuple calls its items.
     """
 
-    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit", "maker")
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit", "maker", "names")
     rank = SEQUENCE
 
     def __init__(
@@ -76,12 +76,15 @@ class Seq(Value):
         self.counted = counted
         self.limit = limit
         self.maker = ""
+        self.names: tuple[str, ...] = ()
         self._key: Any = None
 
     @property
     def key(self) -> Any:
         if self._key is None:
-            if self.items is not None:
+            if self.names:
+                self._key = ("q", self.kind, self.names, tuple(v.key for v in self.items or ()))
+            elif self.items is not None:
                 self._key = ("q", self.kind, tuple(v.key for v in self.items[:_TOLD]), len(self.items))
             else:
                 self._key = ("q", self.kind, self.elem.key, self.length)
@@ -108,6 +111,8 @@ class Seq(Value):
             return self.items[0 if name == "values" else 1]
         if name == "maxlen" and self.kind == "deque" and self.items is not None:
             return Const(self.limit)
+        if name in self.names and self.items is not None:
+            return self.items[self.names.index(name)]
         return Method(self, name)
 
     def call_method(
@@ -331,7 +336,7 @@ class Seq(Value):
 
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         if self.items is not None:
-            return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items))
+            return Seq(self.kind, tuple(v.owned(flags, site, origin) for v in self.items)).named(self.names)
         return Seq(self.kind, None, self.elem.owned(flags, site, origin), self.length)
 
     def sized(self, like: Value) -> Value:
@@ -341,22 +346,24 @@ class Seq(Value):
         if len(mine) != len(like.items) or like.kind != self.kind:
             return self
         pairs = zip(mine, like.items, strict=True)
-        return Seq(self.kind, tuple(a.sized(b) for a, b in pairs), UNKNOWN, self.length)
+        return Seq(self.kind, tuple(a.sized(b) for a, b in pairs), UNKNOWN, self.length).named(self.names)
 
     def held_items(self) -> tuple[Value, ...]:
         return self.items if self.items is not None and self.kind != "size" else ()
 
     def holding_items(self, items: Sequence[Value]) -> Value:
-        return Seq(self.kind, tuple(items), self.elem, self.length, self.counted, self.limit)
+        return Seq(self.kind, tuple(items), self.elem, self.length, self.counted, self.limit).named(self.names)
 
     def fresh(self) -> Value:
-        return Seq(self.kind, self.items, self.elem, self.length, self.counted, self.limit)
+        return Seq(self.kind, self.items, self.elem, self.length, self.counted, self.limit).named(self.names)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.contains(of) is None:
             return self
         if self.items is not None:
-            return Seq(self.kind, tuple(v.mapped(of, change) for v in self.items), UNKNOWN, self.length)
+            return Seq(self.kind, tuple(v.mapped(of, change) for v in self.items), UNKNOWN, self.length).named(
+                self.names
+            )
         return Seq(self.kind, None, self.elem.mapped(of, change), self.length)
 
     def guarded(self) -> Guarded:
@@ -374,11 +381,16 @@ class Seq(Value):
         told.maker = maker
         return told
 
+    def named(self, names: tuple[str, ...]) -> Seq:
+        """The same, which nobody else holds yet, as a tuple with names for its items."""
+        self.names = names
+        return self
+
     def as_input(self, name: str, origin: Origin) -> Value:
         length = HANDED if self.kind in ("set", "frozenset", "generator") else "arg"
         if self.items is not None:
             items = tuple(item.as_input(name, origin) for item in self.items)
-            return Seq(self.kind, items, UNKNOWN, length).made_by(self.maker)
+            return Seq(self.kind, items, UNKNOWN, length).made_by(self.maker).named(self.names)
         return Seq(self.kind, None, self.elem.as_input(name, origin), length).made_by(self.maker)
 
     def join_alike(self, other: Seq) -> Value | None:
@@ -386,7 +398,8 @@ class Seq(Value):
             return self
         kind = self.kind if self.kind == other.kind else "list"
         if self.items is not None and other.items is not None and len(self.items) == len(other.items):
-            return Seq(kind, tuple(join(x, y) for x, y in zip(self.items, other.items, strict=True)))
+            items = tuple(join(x, y) for x, y in zip(self.items, other.items, strict=True))
+            return Seq(kind, items).named(self.names if self.names == other.names else ())
         if self.items == ():
             return Seq(kind, None, other.element(), other.length)
         if other.items == ():

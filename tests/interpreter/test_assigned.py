@@ -148,3 +148,35 @@ def test_the_assignment_that_decides(body: str, value: int | None) -> None:
     told = assigned.seen(read, node, node.id)
     found = told.value if isinstance(told, assigned.Binding) else told
     assert (found.value if isinstance(found, ast.Constant) else found) == value
+
+
+def test_the_bindings_that_a_read_is_sure_to_see() -> None:
+    interp = interpreter(
+        a="""
+        def f(flag, make, turns):
+            x = make(1)
+            if flag:
+                x = make(2)
+                x = make(3)
+            else:
+                y = make(4)
+            for _ in turns:
+                x = make(5)
+            if flag:
+                x = make(6)
+                y = x
+            return x, y
+        """
+    )
+    target = function(interp, "f")
+    reads = [n for n in ast.walk(target.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+
+    def seen(line: int, name: str) -> list[str]:
+        read = next(n for n in reads if n.id == name and n.lineno - target.node.lineno == line)
+        found = assigned.reaching(target, read, name)
+        return [ast.unparse(each.value) for each in found if each.value is not None]
+
+    assert seen(11, "x") == ["make(6)"]
+    # What is bound again in its own block does not get out of it; what another arm binds may not have been bound.
+    assert seen(12, "x") == ["make(6)", "make(5)", "make(3)", "make(1)"]
+    assert seen(12, "y") == ["x", "make(4)"]

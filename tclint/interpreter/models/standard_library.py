@@ -194,11 +194,24 @@ def _dict_of_class(name: str) -> _Handler:
 
 
 def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return External(_NAMED_TUPLE)
+    """The class, whose name says what its fields are called, where that is known."""
+    told = args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN)
+    if isinstance(told, Seq) and told.items is not None:
+        texts = [each.value for each in told.items if isinstance(each, Const)]
+        known = len(texts) == len(told.items)
+    else:
+        texts, known = [told.value if isinstance(told, Const) else None], isinstance(told, Const)
+    if not known or not all(isinstance(text, str) for text in texts):
+        return External(NAMED_TUPLE)
+    return External(" ".join([NAMED_TUPLE, *(" ".join(texts).replace(",", " ").split())]))
 
 
-def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    return Seq("tuple", (*args, *keywords.values()))
+def _named_tuple(names: Sequence[str], args: Args, keywords: Keywords) -> Value:
+    """`Pair(a, second=b)`: a tuple, of which names stand for the items where each of them is given."""
+    given = {**dict(zip(names, args, strict=False)), **keywords}
+    if not names or len(args) > len(names) or given.keys() != set(names):
+        return Seq("tuple", (*args, *keywords.values()))
+    return Seq("tuple", tuple(given[name] for name in names)).named(tuple(names))
 
 
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -228,7 +241,8 @@ def _identity(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 
 IDENTITY: Final = "tclint.identity"
 """A decorator that gives back what it is given, under a name of our own."""
-_NAMED_TUPLE: Final = "tclint.namedtuple"
+NAMED_TUPLE: Final = "tclint.namedtuple"
+"""A class that `collections.namedtuple` makes; behind it, where known, the names of its fields."""
 
 
 def _while(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -307,7 +321,6 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "collections.deque": _deque,
     "re.compile": _pattern,
     IDENTITY: _identity,
-    _NAMED_TUPLE: _named_tuple,
 }
 
 
@@ -316,6 +329,10 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(frame, node, args, keywords)
+    made, *fields = name.split(" ")
+    if made == NAMED_TUPLE:
+        star = any(isinstance(value, Seq) and value.kind == "star" for value in args)
+        return Seq("tuple", None, UNKNOWN) if star else _named_tuple(fields, args, keywords)
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 

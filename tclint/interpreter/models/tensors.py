@@ -38,6 +38,7 @@ from tclint.values import (
     FOLDED,
     GRADIENT_UNKNOWN,
     HOST,
+    NAMED,
     NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
@@ -75,6 +76,9 @@ DISTINCT: Final = ("unique", "unique_consecutive")
 """Methods that give each value once."""
 
 _OF_TENSORS_ALONE: Final = frozenset(facts.named("is a method of tensors alone"))
+_LOGIC: Final = ("BitAnd", "BitOr", "BitXor")
+_TENSORS: Final = ("tensor", "bool-tensor", "int-tensor")
+_OF_ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 _SPARSE: Final = facts.named("reads a part of a sparse tensor")
 _DENSE: Final = frozenset((*_SPARSE, *facts.named("makes a sparse or nested tensor dense")))
 _BECOMES: Final = facts.methods("takes a class of tensors")
@@ -295,13 +299,15 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         dtype = "f"
     elif both is not None:
         dtype = tensor.dtype if tensor.dtype == both.dtype else ""
+        if operator in _LOGIC and "b" in (tensor.dtype, both.dtype) and "" in (tensor.dtype, both.dtype):
+            dtype = "b"  # a mask is combined with masks
     elif other.rank == NUMBER:
         kind = other.python_type
         dtype = tensor.dtype if kind in ("int", "bool") or tensor.dtype == "f" else ("f" if kind == "float" else "")
-        if tensor.dtype == "b" and operator not in ("BitAnd", "BitOr", "BitXor"):
+        if tensor.dtype == "b" and operator not in _LOGIC:
             dtype = "i"
     else:
-        dtype = ""
+        dtype = "b" if tensor.dtype == "b" and operator in _LOGIC else ""
     ndim = 0 if tensor.ndim == 0 and (both is None or both.ndim == 0) and other.rank not in (SEQUENCE, ONE_OF) else -1
     if both is None and other is UNKNOWN:
         ndim = -1
@@ -389,6 +395,8 @@ def _mask(part: Value) -> Tensor | None:
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:
     """A call of a tensor's method, told to the rules."""
+    if tensor.conf == NAMED and frame.region is not None and (name in _OF_TENSORS_ALONE or name in _OF_ARRAYS):
+        tensor = tensor.with_(conf=USED)  # the name alone said so; what has this method is a tensor, or an array
     if tensor.flags & SPARSE:
         frame.interp.emitter.emit(events.SparseUse, frame, node, tensor, True)
     if tensor.cls is not None:  # which may have another method of that name
@@ -486,7 +494,9 @@ def _names_dimension(name: str, keywords: Keywords) -> bool:
 
 def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, args: Args, keywords: Keywords) -> Value:
     """A method of something unknown, which is a tensor where only tensors have such a method."""
-    if type(receiver) is not Method and (name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
+    # In compiled code an array is traced like a tensor.
+    reduces = frame.region is not None and name in _OF_ARRAYS and returns.kind(f"tensor#{name}") in _TENSORS
+    if type(receiver) is not Method and (reduces or name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
     if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
         # Nothing is known of the object, but only a module takes such arguments.
