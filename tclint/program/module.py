@@ -113,6 +113,8 @@ class Module:
             # What was asked of other files is no part of what comes out: they may say something else tomorrow.
             others = [each for each in touched if each is not self and getattr(each, "module", None) is not self]
             found = self._indexes[build] = (value, (own, *others))
+            if others:
+                self.program.crossing.append((self._indexes, build))
         self.program.touched.update(found[1])
         return found[0]  # type: ignore[return-value]
 

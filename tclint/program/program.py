@@ -45,6 +45,8 @@ class Program:
         """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
+        self.crossing: list[tuple[dict[Any, Any], object]] = []
+        """Where something is kept, and under which key, that was found out about one file with the help of others."""
 
     @classmethod
     def build(
@@ -68,6 +70,39 @@ class Program:
         program._roots = [(os.path.dirname(r), os.path.basename(r)) if r in packages else (r, "") for r in roots]
         program._top = os.path.commonpath([m.directory for m in program.modules]) if program.modules else ""
         return program
+
+    def renew(self, files: Iterable[tuple[str, str, Data, bool]]) -> None:
+        """Give some files of the program another content, for a run that comes after another one in the same process.
+
+        What was found out about the others stays as far as it hangs on nothing but them: their trees, what they define. What
+        was concluded from them goes.
+        """
+        new: dict[str, Module] = {}
+        for path, absolute, data, report in files:
+            old = self.by_path[path]
+            made = new[path] = Module(self, path, absolute, old.name, old.root, data, report)
+            self.by_path[path] = made
+            self.by_place[absolute[:-12] if made.is_package else os.path.splitext(absolute)[0]] = made
+            if path in self._recent:
+                self._kept -= self._recent.pop(path)[1]
+        self.modules = [new.get(module.path, module) for module in self.modules]
+        for key, decided in list(self._decided.items()):
+            if any(module.path in new for module in decided):
+                del self._decided[key], self._resolved[key]
+        for key, module in self._resolved.items():
+            if module is not None and module.path in new:
+                self._resolved[key] = new[module.path]
+        held = [(function, lines) for function, lines in self._functions if function.module.path not in new]
+        self._functions, self._kept_functions = deque(held), sum(lines for _, lines in held)
+        for table, build in self.crossing:
+            table.pop(build, None)
+        self.crossing.clear()
+        for module in self.modules:
+            module.reader, module.values, module.constants = None, {}, {}
+        self.touched = set()
+        self._indexes.clear()
+        self._of_libraries.clear()
+        self.answered.clear()
 
     def find(self, importer: Module, dotted: str) -> Module | None:
         """The module that `import dotted` in `importer` means, if it is one of the program's; in a library, of the libraries'."""
