@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
@@ -45,6 +45,8 @@ class Program:
         """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
+        self.digested: dict[tuple[str, bytes, tuple[str, ...], bool], str] = {}
+        """What pieces of files are known to come to (see `portions.digest`), by the file and what of it they are."""
         self.crossing: list[tuple[dict[Any, Any], object]] = []
         """Where something is kept, and under which key, that was found out about one file with the help of others."""
 
@@ -60,8 +62,9 @@ class Program:
         program = cls()
         program.libraries = libraries
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
+        dotted = _Dotted(packages)
         for path, absolute, data, report in sorted(files, key=lambda file: file[:2]):
-            name, root = _dotted(absolute, packages)
+            name, root = dotted.of(absolute)
             module = Module(program, path, absolute, name, root, data, report)
             program.modules.append(module)
             place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
@@ -103,6 +106,7 @@ class Program:
         self._indexes.clear()
         self._of_libraries.clear()
         self.answered.clear()
+        self.digested.clear()
 
     def find(self, importer: Module, dotted: str) -> Module | None:
         """The module that `import dotted` in `importer` means, if it is one of the program's; in a library, of the libraries'."""
@@ -285,12 +289,28 @@ def _bytes_of(path: str) -> Data:
     return read
 
 
-def _dotted(absolute: str, packages: set[str]) -> tuple[str, str]:
-    """The dotted name of a file and the folder it counts from."""
-    folder, base = os.path.split(absolute)
-    stem = os.path.splitext(base)[0]
-    parts = [] if stem == "__init__" else [stem]
-    while folder in packages:
-        folder, name = os.path.split(folder)
-        parts.append(name)
-    return ".".join(reversed(parts)) or stem, folder
+class _Dotted:
+    """The dotted names of files, and the folders they count from."""
+
+    def __init__(self, packages: Container[str]) -> None:
+        self._packages = packages
+        self._known: dict[str, tuple[str, str]] = {}
+        """Of folders: what is before the names of their files, and where that counts from."""
+
+    def of(self, absolute: str) -> tuple[str, str]:
+        folder, base = os.path.split(absolute)
+        stem = os.path.splitext(base)[0]
+        before, root = self._folder(folder)
+        return (before[:-1] or stem, root) if stem == "__init__" else (before + stem, root)
+
+    def _folder(self, folder: str) -> tuple[str, str]:
+        known = self._known.get(folder)
+        if known is None:
+            if folder in self._packages:
+                above, name = os.path.split(folder)
+                before, root = self._folder(above)
+                known = (f"{before}{name}.", root)
+            else:
+                known = ("", folder)
+            self._known[folder] = known
+        return known

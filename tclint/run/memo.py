@@ -61,13 +61,26 @@ class Memo:
         """What was kept under a key, if what it was made from is the same now. None where it is not."""
         if self.cache is None:
             return None
+        hashes = self.hashes
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(self._holds(*row) for row in read) and made_with == self._condition(
-                learned, (path for path, *_ in read)
-            ):
-                if holds is None or holds(value):
-                    return (value,)
+            for path, was, some in read:
+                # Asked of each file that each part read: most of them are as they were.
+                if (was is None or hashes.get(path) != was) and not self._holds(path, was, some):
+                    break
+            else:
+                if made_with == self._condition(learned, [row[0] for row in read]):
+                    if holds is None or holds(value):
+                        return (value,)
+            self._know(read)
         return None
+
+    def _know(self, read: Iterable[tuple[str, str | None, tuple[Any, ...] | None]]) -> None:
+        """Keep what the files came to that are as they were: what is read anew is mostly read of the same pieces."""
+        digested = self.program.digested
+        for path, was, some in read:
+            if some is not None and was is not None and self._now(path) == was:
+                pieces, facts, placed, digest = some
+                digested[path, pieces, facts, placed] = digest
 
     def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[Read]) -> tuple[Any]:
         if self.cache is not None:
@@ -131,11 +144,14 @@ class Memo:
         changed = self._changed_since(kept[0]) if kept is not None else None
         if known is None:
             said = kept[1] if kept is not None else {}
-            told = {
-                m.path: question.of(m) if changed is None or m.path in changed else said.get(m.path)
-                for m in self.program.modules
-            }
-            known = self.program.answered[question] = Answers((path, answer) for path, answer in told.items() if answer)
+            if changed is None:
+                told = {m.path: question.of(m) for m in self.program.modules}
+            else:
+                told = {path: answer for path, answer in said.items() if path not in changed}
+                told |= {path: question.of(self.program.by_path[path]) for path in changed & self.program.paths}
+            known = self.program.answered[question] = Answers(
+                (path, answer) for path, answer in sorted(told.items()) if answer
+            )
         if changed is None or changed:
             self.cache.put(key, (self.hashes, dict(known)))
         return known
