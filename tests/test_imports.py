@@ -51,6 +51,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.run.leading",),
     ("tclint.run.compiles",),
     ("tclint.run.results",),
+    ("tclint.run.lasting",),
     ("tclint.run.reading", "tclint.run.links", "tclint.run.memo"),
     ("tclint.run.parts",),
     ("tclint.run.workers",),

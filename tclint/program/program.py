@@ -8,9 +8,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tclint.program.asking import Answers, Question
+from tclint.program.kept_index import Kept
 from tclint.program.libraries import Libraries
 from tclint.program.module import Data, Module
 from tclint.program.portions import Fact, Lines, Named, Outline
@@ -20,6 +21,14 @@ Touched = Module | Question | Outline | Named | Function | Class | Fact | Lines
 """A file, or some of it, or what was asked of all."""
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
+
+
+class Indexes(Protocol):
+    """Keeps indexes by what files hold, as plain values (see `kept_index`)."""
+
+    def recall(self, module: Module) -> Kept | None: ...
+
+    def keep(self, module: Module, kept: Kept) -> None: ...
 
 
 class Program:
@@ -45,6 +54,8 @@ class Program:
         """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
+        self.indexes: Indexes | None = None
+        """Who keeps the indexes of files."""
         self.digested: dict[tuple[str, bytes, tuple[str, ...], bool], str] = {}
         """What pieces of files are known to come to (see `portions.digest`), by the file and what of it they are."""
         self.crossing: list[tuple[dict[Any, Any], object]] = []

@@ -15,7 +15,8 @@ from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
 
 if TYPE_CHECKING:
-    from tclint.program import Program
+    from tclint.program import Module, Program
+    from tclint.program.kept_index import Kept
 
 _VARIANTS: Final = 3
 EVERYBODY: Final = ""
@@ -35,10 +36,13 @@ class Memo:
         self._digests: dict[str, str | None] = {}
         self._changed: dict[int, tuple[Mapping[str, str], frozenset[str]]] = {}
         """The hashes of earlier runs, by their identity, each with what changed since."""
-        self._numbers: tuple[Sequence[Lesson], Mapping[str, Sequence[int]]] = ((), {})
-        """What was learned, and which of it speaks of which file."""
+        self._told: tuple[Sequence[Lesson], Mapping[str, str]] = ((), {})
+        """What was learned, and what of it each file is told."""
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
+
+        if cache is not None:
+            program.indexes = _Indexes(cache, hashes)
 
     @property
     def keeps(self) -> bool:
@@ -94,15 +98,15 @@ class Memo:
     def _condition(self, learned: Sequence[Lesson], read: Iterable[str]) -> str:
         if not learned:
             return ""
-        if learned is not self._numbers[0]:
-            self._numbers = (learned, numbered(learned))
+        if learned is not self._told[0]:
+            self._told = (learned, by_file(learned))
             self._conditions.clear()
-        numbers = self._numbers[1]
-        of = tuple([path for path in read if path in numbers])
+        told = self._told[1]
+        of = tuple([path for path in read if path in told])
         known = self._conditions.get(of)
         if known is None:
             # Neighbours read the same files of those that anything was learned about.
-            known = self._conditions[of] = condition(learned, of, numbers)
+            known = self._conditions[of] = condition(of, told)
         return known
 
     def _holds(self, path: str, was: str | None, some: tuple[Any, ...] | None) -> bool:
@@ -174,21 +178,36 @@ class Memo:
         return value
 
 
-def condition(learned: Sequence[Lesson], read: Iterable[str], numbers: Mapping[str, Sequence[int]]) -> str:
-    """What of it matters to a result that was read from these files; empty where nothing does.
+class _Indexes:
+    """The indexes of files, by what they hold."""
 
-    `numbers`: which lessons speak of which file. There are thousands of them, and they are asked of every part.
+    def __init__(self, cache: Cache, hashes: Mapping[str, str]) -> None:
+        self._cache = cache
+        self._hashes = hashes
+
+    def recall(self, module: Module) -> Kept | None:
+        now = self._hashes.get(module.path)
+        found: Kept | None = self._cache.get(f"index {module.package} {now}") if now else None
+        return found
+
+    def keep(self, module: Module, kept: Kept) -> None:
+        if now := self._hashes.get(module.path):
+            self._cache.put(f"index {module.package} {now}", kept)
+
+
+def condition(read: Iterable[str], told: Mapping[str, str]) -> str:
+    """What was learned that matters to a result that was read from these files; empty where nothing does.
+
+    `told`: what the lessons about each file come to. There are thousands of them, and they are asked of every part.
     """
-    matter = set(numbers.get(EVERYBODY, ()))
-    for path in read:
-        matter.update(numbers.get(path, ()))
-    return digest_of(learned[number].digest for number in sorted(matter)) if matter else ""
+    matter = [f"{path} {told[path]}" for path in (EVERYBODY, *read) if path in told]
+    return digest_of(matter) if matter else ""
 
 
-def numbered(learned: Sequence[Lesson]) -> dict[str, list[int]]:
-    """By file, the numbers of the lessons that speak of it."""
-    numbers: dict[str, list[int]] = {}
-    for number, lesson in enumerate(learned):
+def by_file(learned: Sequence[Lesson]) -> dict[str, str]:
+    """By file, what the lessons that speak of it come to."""
+    digests: dict[str, list[str]] = {}
+    for lesson in learned:
         for path in lesson.about or (EVERYBODY,):
-            numbers.setdefault(path, []).append(number)
-    return numbers
+            digests.setdefault(path, []).append(lesson.digest)
+    return {path: digest_of(each) for path, each in digests.items()}
