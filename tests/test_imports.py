@@ -36,6 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.program.symbols",),
     ("tclint.program.portions",),
     ("tclint.program.index",),
+    ("tclint.program.kept_index",),
     ("tclint.program.module",),
     ("tclint.program.asking",),
     ("tclint.program.libraries",),
