@@ -73,13 +73,16 @@ def add_function(path: Path, number: int) -> None:
 
 def add_within(path: Path, number: int) -> None:
     """A statement in a function of the middle: the function changes, and what stands below it moves."""
-    text = path.read_text()
+    path.write_text(within(path.read_text(), number))
+
+
+def within(text: str, number: int) -> str:
+    """The text with that statement."""
     functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)]
     if not functions:
-        add_at_end(path, number)
-        return
+        return f"{text}# edited {number}\n"
     functions.sort(key=lambda function: function.lineno)
     last = functions[len(functions) // 2].body[-1]
     lines = text.splitlines(keepends=True)
     lines.insert(last.lineno - 1, f"{' ' * last.col_offset}edited = {number}\n")
-    path.write_text("".join(lines))
+    return "".join(lines)

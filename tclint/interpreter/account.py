@@ -45,6 +45,9 @@ class Account:
     def settle(self) -> None:
         """All entries have been walked: what is walked from here on is known already."""
         self.settled = True
+        for entry, walk in self._walks.items():
+            if not any(isinstance(moment, Call) for moment in walk):
+                self._walks[entry] = []  # it is asked for by what is called in it
 
     def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None:
         """What is known of the calls of a callable compiled in a file; arguments by position go by `argument 0`, …"""

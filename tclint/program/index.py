@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tclint.program.symbols import Assignment, Class, Definition, Function, Import
 
@@ -31,6 +31,8 @@ class Index:
     """By ordinal: first line (decorators included), last line, column."""
     heads: dict[int, ast.ClassDef] = field(default_factory=dict)
     """Classes without their bodies, by ordinal."""
+    folded: dict[int, Any] = field(default_factory=dict)
+    """The same as plain values, of an index that was kept (see `kept_index`)."""
     outline: list[tuple[int, int]] = field(default_factory=list)
     """The first and last lines of what stands in no function, in order; what a compound statement holds is in it."""
     statements: list[tuple[tuple[str, ...] | None, int, int]] = field(default_factory=list)

@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
+from tclint.program import kept_index
 from tclint.program.index import Index, index_of, numbered
 from tclint.program.portions import Asked, Fact, Lines, Outline
 from tclint.program.symbols import Class, Definition, Function, Lookup
@@ -109,6 +110,8 @@ class Module:
             # What was asked of other files is no part of what comes out: they may say something else tomorrow.
             others = [each for each in touched if each is not self and getattr(each, "module", None) is not self]
             found = self._indexes[build] = (value, (own, *others))
+            if others:
+                self.program.crossing.append((self._indexes, build))
         self.program.touched.update(found[1])
         return found[0]  # type: ignore[return-value]
 
@@ -150,7 +153,15 @@ class Module:
         if self._index is None:
             # Whoever asks while the file is being read sees nothing of it yet.
             self._index = Index()
+            indexes = self.program.indexes
+            kept = indexes.recall(self) if indexes is not None else None
+            if kept is not None:
+                self._index, self._rebound = kept_index.read(self, kept, self._promised)
+                return self._index
             self._index, self._nodes = index_of(self, self._parsed(), self._promised)
+            if indexes is not None and self.problem is None:
+                with self.program.unwatched():
+                    indexes.keep(self, kept_index.written(self._index, self.rebound))
         return self._index
 
     def class_at(self, address: str) -> Class:
@@ -233,6 +244,8 @@ class Module:
         if self._nodes is None:
             index = self._index
             if self._tree is None and index is not None:
+                if ordinal in index.folded:
+                    index.heads[ordinal] = kept_index.head(index.folded.pop(ordinal))
                 node = index.heads.get(ordinal) or self._reread(*index.spans[ordinal])
                 if node is not None:
                     return node

@@ -142,8 +142,11 @@ def _number(kind: str, name: str) -> int:
     return number
 
 
-def digest(module: Module, pieces: bytes, facts: Iterable[str], placed: bool) -> str | None:
+def digest(module: Module, pieces: bytes, facts: tuple[str, ...], placed: bool) -> str | None:
     """What some pieces of a file and some facts come to; None where that cannot be said."""
+    told = module.program.digested.get((module.path, pieces, facts, placed))
+    if told is not None:
+        return told
     with module.program.unwatched():
         known = module.index(_pieces)
         if module.problem is not None:

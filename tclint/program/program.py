@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tclint.program.asking import Answers, Question
+from tclint.program.kept_index import Kept
 from tclint.program.libraries import Libraries
 from tclint.program.module import Data, Module
 from tclint.program.portions import Fact, Lines, Named, Outline
@@ -20,6 +21,14 @@ Touched = Module | Question | Outline | Named | Function | Class | Fact | Lines
 """A file, or some of it, or what was asked of all."""
 _KEPT_LINES: Final = 420_000  # of whole files
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
+
+
+class Indexes(Protocol):
+    """Keeps indexes by what files hold, as plain values (see `kept_index`)."""
+
+    def recall(self, module: Module) -> Kept | None: ...
+
+    def keep(self, module: Module, kept: Kept) -> None: ...
 
 
 class Program:
@@ -45,6 +54,12 @@ class Program:
         """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
+        self.indexes: Indexes | None = None
+        """Who keeps the indexes of files."""
+        self.digested: dict[tuple[str, bytes, tuple[str, ...], bool], str] = {}
+        """What pieces of files are known to come to (see `portions.digest`), by the file and what of it they are."""
+        self.crossing: list[tuple[dict[Any, Any], object]] = []
+        """Where something is kept, and under which key, that was found out about one file with the help of others."""
 
     @classmethod
     def build(
@@ -58,8 +73,9 @@ class Program:
         program = cls()
         program.libraries = libraries
         packages = {os.path.dirname(a) for _, a, *_ in files if a.endswith(os.sep + "__init__.py")}
+        dotted = _Dotted(packages)
         for path, absolute, data, report in sorted(files, key=lambda file: file[:2]):
-            name, root = _dotted(absolute, packages)
+            name, root = dotted.of(absolute)
             module = Module(program, path, absolute, name, root, data, report)
             program.modules.append(module)
             place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
@@ -68,6 +84,40 @@ class Program:
         program._roots = [(os.path.dirname(r), os.path.basename(r)) if r in packages else (r, "") for r in roots]
         program._top = os.path.commonpath([m.directory for m in program.modules]) if program.modules else ""
         return program
+
+    def renew(self, files: Iterable[tuple[str, str, Data, bool]]) -> None:
+        """Give some files of the program another content, for a run that comes after another one in the same process.
+
+        What was found out about the others stays as far as it hangs on nothing but them: their trees, what they define. What
+        was concluded from them goes.
+        """
+        new: dict[str, Module] = {}
+        for path, absolute, data, report in files:
+            old = self.by_path[path]
+            made = new[path] = Module(self, path, absolute, old.name, old.root, data, report)
+            self.by_path[path] = made
+            self.by_place[absolute[:-12] if made.is_package else os.path.splitext(absolute)[0]] = made
+            if path in self._recent:
+                self._kept -= self._recent.pop(path)[1]
+        self.modules = [new.get(module.path, module) for module in self.modules]
+        for key, decided in list(self._decided.items()):
+            if any(module.path in new for module in decided):
+                del self._decided[key], self._resolved[key]
+        for key, module in self._resolved.items():
+            if module is not None and module.path in new:
+                self._resolved[key] = new[module.path]
+        held = [(function, lines) for function, lines in self._functions if function.module.path not in new]
+        self._functions, self._kept_functions = deque(held), sum(lines for _, lines in held)
+        for table, build in self.crossing:
+            table.pop(build, None)
+        self.crossing.clear()
+        for module in self.modules:
+            module.reader, module.values, module.constants = None, {}, {}
+        self.touched = set()
+        self._indexes.clear()
+        self._of_libraries.clear()
+        self.answered.clear()
+        self.digested.clear()
 
     def find(self, importer: Module, dotted: str) -> Module | None:
         """The module that `import dotted` in `importer` means, if it is one of the program's; in a library, of the libraries'."""
@@ -250,12 +300,28 @@ def _bytes_of(path: str) -> Data:
     return read
 
 
-def _dotted(absolute: str, packages: set[str]) -> tuple[str, str]:
-    """The dotted name of a file and the folder it counts from."""
-    folder, base = os.path.split(absolute)
-    stem = os.path.splitext(base)[0]
-    parts = [] if stem == "__init__" else [stem]
-    while folder in packages:
-        folder, name = os.path.split(folder)
-        parts.append(name)
-    return ".".join(reversed(parts)) or stem, folder
+class _Dotted:
+    """The dotted names of files, and the folders they count from."""
+
+    def __init__(self, packages: Container[str]) -> None:
+        self._packages = packages
+        self._known: dict[str, tuple[str, str]] = {}
+        """Of folders: what is before the names of their files, and where that counts from."""
+
+    def of(self, absolute: str) -> tuple[str, str]:
+        folder, base = os.path.split(absolute)
+        stem = os.path.splitext(base)[0]
+        before, root = self._folder(folder)
+        return (before[:-1] or stem, root) if stem == "__init__" else (before + stem, root)
+
+    def _folder(self, folder: str) -> tuple[str, str]:
+        known = self._known.get(folder)
+        if known is None:
+            if folder in self._packages:
+                above, name = os.path.split(folder)
+                before, root = self._folder(above)
+                known = (f"{before}{name}.", root)
+            else:
+                known = ("", folder)
+            self._known[folder] = known
+        return known

@@ -177,6 +177,8 @@ class Function(Promised):
                 touched.add(self._extent)
                 value = build(self)
             found = self._indexes[build] = (value, touched)
+            if len(touched) > 1 and any(getattr(each, "module", each) is not self.module for each in touched):
+                program.crossing.append((self._indexes, build))
         program.touched.update(found[1])
         return found[0]  # type: ignore[return-value]
 

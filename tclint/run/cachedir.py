@@ -117,6 +117,24 @@ class CacheDir:
         return made.digest()
 
 
+class Nowhere(CacheDir):
+    """A cache that is kept in memory alone."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("", b"")
+
+    def read(self, name: str) -> memoryview | None:
+        return None
+
+    def write(self, name: str, payload: bytes) -> None:
+        pass
+
+    def trim(self, kind: str, most: int) -> None:
+        pass
+
+
 def opened(settings: Settings, say: Callable[[str], None] | None = None) -> CacheDir | None:
     """The cache folder of a run, made where it does not exist yet; None, and a word to `say`, where there can be none.
 

@@ -22,6 +22,7 @@ from tclint.torch_facts import releases
 
 if TYPE_CHECKING:
     from tclint.model.settings import Settings
+    from tclint.run.lasting import Lasting
     from tclint.run.store import Cache
     from tclint.sources.files import InputFile
 
@@ -35,39 +36,50 @@ def lint(
     cache: Cache | None = None,
     ends: bool = False,
     progress: Progress | None = None,
+    lasting: Lasting | None = None,
 ) -> Report:
     """Lint files under settings.
 
     `ends`: the process does nothing else after this, so memory need not be given back. `progress` is told how many of
-    how many files are done.
+    how many files are done. `lasting` is what the process keeps of the program for the next lint.
     """
     with _deep_stack(), _no_collection(ends):
         try:
-            report = _in_turn(files, settings, cache, ends, progress)
+            report = _in_turn(files, settings, cache, ends, progress, lasting)
         except Changed:
-            return _in_turn(files, settings, None, ends, progress)
+            return _in_turn(files, settings, None, ends, progress, None)
     if cache is not None:
         cache.remember(files, report)
     return report
 
 
 def _in_turn(
-    files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
+    files: Sequence[InputFile],
+    settings: Settings,
+    cache: Cache | None,
+    ends: bool,
+    progress: Progress | None,
+    lasting: Lasting | None,
 ) -> Report:
     """The report of all ways in which the program is read; mostly there is one."""
     told = []
     for part, held in domains(files, settings):
         own = cache if cache is None or held is settings else cache.under(held)
-        told.append(_run(part, held, own, ends, progress))
-        if own is not None and own is not cache:
+        told.append(_run(part, held, own, ends, progress, lasting))
+        if own is not None and own is not cache and not own.lasting:
             own.save()
     return joined(told)
 
 
 def _run(
-    files: Sequence[InputFile], settings: Settings, cache: Cache | None, ends: bool, progress: Progress | None
+    files: Sequence[InputFile],
+    settings: Settings,
+    cache: Cache | None,
+    ends: bool,
+    progress: Progress | None,
+    lasting: Lasting | None,
 ) -> Told:
-    reading = read(files, cache, settings.src, settings.python)
+    reading = read(files, cache, settings.src, settings.python, lasting)
     target = releases.parse(settings.target_torch) or releases.NEWEST
     known = load_rules(settings.rules, settings.packs, untrusted=settings.untrusted)
     active = [rule for rule in known if _is_active(rule, target, settings)]
@@ -84,7 +96,10 @@ def _run(
         )
 
     assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute, scanned)
-    return assembly.report(found.results), near(found.results, reading.reported)
+    told = assembly.report(found.results), near(found.results, reading.reported)
+    if lasting is not None:
+        lasting.keep(reading.program)
+    return told
 
 
 _kept: list[Plan] = []

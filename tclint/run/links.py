@@ -94,9 +94,14 @@ class Components:
         return {path, *self._imports.get(path, ())}
 
     def of(self, path: str) -> str:
-        while self._parent.get(path, path) != path:
-            path = self._parent[path]
-        return path
+        parent = self._parent
+        top = path
+        while (above := parent.get(top, top)) != top:
+            top = above
+        while path != top:
+            # Whoever asks again is there at once.
+            parent[path], path = top, parent[path]
+        return top
 
     def _union(self, a: str, b: str) -> None:
         a, b = self.of(a), self.of(b)

@@ -15,7 +15,8 @@ from tclint.run.knowledge import Lesson
 from tclint.run.store import Cache, digest_of
 
 if TYPE_CHECKING:
-    from tclint.program import Program
+    from tclint.program import Module, Program
+    from tclint.program.kept_index import Kept
 
 _VARIANTS: Final = 3
 EVERYBODY: Final = ""
@@ -35,10 +36,13 @@ class Memo:
         self._digests: dict[str, str | None] = {}
         self._changed: dict[int, tuple[Mapping[str, str], frozenset[str]]] = {}
         """The hashes of earlier runs, by their identity, each with what changed since."""
-        self._numbers: tuple[Sequence[Lesson], Mapping[str, Sequence[int]]] = ((), {})
-        """What was learned, and which of it speaks of which file."""
+        self._told: tuple[Sequence[Lesson], Mapping[str, str]] = ((), {})
+        """What was learned, and what of it each file is told."""
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
+
+        if cache is not None:
+            program.indexes = _Indexes(cache, hashes)
 
     @property
     def keeps(self) -> bool:
@@ -61,13 +65,26 @@ class Memo:
         """What was kept under a key, if what it was made from is the same now. None where it is not."""
         if self.cache is None:
             return None
+        hashes = self.hashes
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
-            if all(self._holds(*row) for row in read) and made_with == self._condition(
-                learned, (path for path, *_ in read)
-            ):
-                if holds is None or holds(value):
-                    return (value,)
+            for path, was, some in read:
+                # Asked of each file that each part read: most of them are as they were.
+                if (was is None or hashes.get(path) != was) and not self._holds(path, was, some):
+                    break
+            else:
+                if made_with == self._condition(learned, [row[0] for row in read]):
+                    if holds is None or holds(value):
+                        return (value,)
+            self._know(read)
         return None
+
+    def _know(self, read: Iterable[tuple[str, str | None, tuple[Any, ...] | None]]) -> None:
+        """Keep what the files came to that are as they were: what is read anew is mostly read of the same pieces."""
+        digested = self.program.digested
+        for path, was, some in read:
+            if some is not None and was is not None and self._now(path) == was:
+                pieces, facts, placed, digest = some
+                digested[path, pieces, facts, placed] = digest
 
     def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[Read]) -> tuple[Any]:
         if self.cache is not None:
@@ -81,15 +98,15 @@ class Memo:
     def _condition(self, learned: Sequence[Lesson], read: Iterable[str]) -> str:
         if not learned:
             return ""
-        if learned is not self._numbers[0]:
-            self._numbers = (learned, numbered(learned))
+        if learned is not self._told[0]:
+            self._told = (learned, by_file(learned))
             self._conditions.clear()
-        numbers = self._numbers[1]
-        of = tuple([path for path in read if path in numbers])
+        told = self._told[1]
+        of = tuple([path for path in read if path in told])
         known = self._conditions.get(of)
         if known is None:
             # Neighbours read the same files of those that anything was learned about.
-            known = self._conditions[of] = condition(learned, of, numbers)
+            known = self._conditions[of] = condition(of, told)
         return known
 
     def _holds(self, path: str, was: str | None, some: tuple[Any, ...] | None) -> bool:
@@ -131,11 +148,14 @@ class Memo:
         changed = self._changed_since(kept[0]) if kept is not None else None
         if known is None:
             said = kept[1] if kept is not None else {}
-            told = {
-                m.path: question.of(m) if changed is None or m.path in changed else said.get(m.path)
-                for m in self.program.modules
-            }
-            known = self.program.answered[question] = Answers((path, answer) for path, answer in told.items() if answer)
+            if changed is None:
+                told = {m.path: question.of(m) for m in self.program.modules}
+            else:
+                told = {path: answer for path, answer in said.items() if path not in changed}
+                told |= {path: question.of(self.program.by_path[path]) for path in changed & self.program.paths}
+            known = self.program.answered[question] = Answers(
+                (path, answer) for path, answer in sorted(told.items()) if answer
+            )
         if changed is None or changed:
             self.cache.put(key, (self.hashes, dict(known)))
         return known
@@ -158,21 +178,36 @@ class Memo:
         return value
 
 
-def condition(learned: Sequence[Lesson], read: Iterable[str], numbers: Mapping[str, Sequence[int]]) -> str:
-    """What of it matters to a result that was read from these files; empty where nothing does.
+class _Indexes:
+    """The indexes of files, by what they hold."""
 
-    `numbers`: which lessons speak of which file. There are thousands of them, and they are asked of every part.
+    def __init__(self, cache: Cache, hashes: Mapping[str, str]) -> None:
+        self._cache = cache
+        self._hashes = hashes
+
+    def recall(self, module: Module) -> Kept | None:
+        now = self._hashes.get(module.path)
+        found: Kept | None = self._cache.get(f"index {module.package} {now}") if now else None
+        return found
+
+    def keep(self, module: Module, kept: Kept) -> None:
+        if now := self._hashes.get(module.path):
+            self._cache.put(f"index {module.package} {now}", kept)
+
+
+def condition(read: Iterable[str], told: Mapping[str, str]) -> str:
+    """What was learned that matters to a result that was read from these files; empty where nothing does.
+
+    `told`: what the lessons about each file come to. There are thousands of them, and they are asked of every part.
     """
-    matter = set(numbers.get(EVERYBODY, ()))
-    for path in read:
-        matter.update(numbers.get(path, ()))
-    return digest_of(learned[number].digest for number in sorted(matter)) if matter else ""
+    matter = [f"{path} {told[path]}" for path in (EVERYBODY, *read) if path in told]
+    return digest_of(matter) if matter else ""
 
 
-def numbered(learned: Sequence[Lesson]) -> dict[str, list[int]]:
-    """By file, the numbers of the lessons that speak of it."""
-    numbers: dict[str, list[int]] = {}
-    for number, lesson in enumerate(learned):
+def by_file(learned: Sequence[Lesson]) -> dict[str, str]:
+    """By file, what the lessons that speak of it come to."""
+    digests: dict[str, list[str]] = {}
+    for lesson in learned:
         for path in lesson.about or (EVERYBODY,):
-            numbers.setdefault(path, []).append(number)
-    return numbers
+            digests.setdefault(path, []).append(lesson.digest)
+    return {path: digest_of(each) for path, each in digests.items()}

@@ -67,9 +67,10 @@ class Part(NamedTuple):
 def divided(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
     """The files of each part. Neighbours call the same helpers: what they share is interpreted once for each part.
 
-    An edit costs whole parts, so they are small where all is quick anyway.
+    An edit costs whole parts, so they are small where all is quick anyway. Of vllm (715 files) parts of two files cost a twentieth
+    more than parts of five, where nothing is known; an edit costs less than half.
     """
-    size = 1 + len(items) // 160 if len(items) < 1000 else min(64, len(items) // 32)
+    size = 1 + len(items) // 480 if len(items) < 1000 else min(64, len(items) // 32)
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tclint.model.report import Report
     from tclint.ruleset.rule import Rule
     from tclint.run.fixing import Done
+    from tclint.run.lasting import Lasting
 
 AUTO: Final = "auto"
 """Around single files, the project they belong to; around folders what of it leads there."""
@@ -49,6 +50,8 @@ class Project:
     """What could not be read while looking for files."""
     say: Callable[[str], None] | None = None
     """Hears why no cache is kept, where one was to be."""
+    lasting: Lasting | None = None
+    """What the process keeps of the project from one lint to the next, where it does."""
 
     @classmethod
     def open(
@@ -235,6 +238,8 @@ class Project:
 
     @cached_property
     def _cache(self) -> Cache | None:
+        if self.lasting is not None:
+            return self.lasting.cache(self._effective, self.cwd, self.say)
         return open_cache(self._effective, self.cwd, self.say)
 
     def _lint(
@@ -250,7 +255,9 @@ class Project:
         from tclint.run import engine
 
         self.check_selectors()
-        return engine.lint(files, self._effective, cache=self._cache, ends=ends, progress=progress)
+        return engine.lint(
+            files, self._effective, cache=self._cache, ends=ends, progress=progress, lasting=self.lasting
+        )
 
     def _text(self, path: str, joined: bool) -> str:
         file = self._by_path.get(path)

@@ -14,6 +14,7 @@ from tclint.sources.site_packages import site_packages
 from tclint.sources.text import UNREADABLE
 
 if TYPE_CHECKING:
+    from tclint.run.lasting import Lasting
     from tclint.run.store import Cache
     from tclint.sources.files import InputFile
 
@@ -39,10 +40,21 @@ class Reading:
     """How many files are reported on, those included that cannot be read."""
 
 
-def read(files: Sequence[InputFile], cache: Cache | None, roots: Sequence[str] = (), python: str = "") -> Reading:
-    """The files of a run, whose imports may start from `roots`, and lead to the libraries in `python`. With a cache their content is read when it is asked for: most of it never is."""
+def read(
+    files: Sequence[InputFile],
+    cache: Cache | None,
+    roots: Sequence[str] = (),
+    python: str = "",
+    lasting: Lasting | None = None,
+) -> Reading:
+    """The files of a run, whose imports may start from `roots`, and lead to the libraries in `python`. With a cache their content
+    is read when it is asked for: most of it never is. `lasting` may have the program of the lint before."""
     reader = _Reader(cache)
-    program = Program.build(list(reader.modules(files)), roots, _libraries(python))
+    rows = list(reader.modules(files))
+    if lasting is None or cache is None:
+        program = Program.build(rows, roots, _libraries(python))
+    else:
+        program = lasting.program(rows, reader.hashes, roots, _libraries(python))
     reported = {file.path for file in files if file.report} & {module.path for module in program.modules}
     return Reading(
         program, frozenset(reported), reader.hashes, tuple(reader.problems), sum(file.report for file in files)

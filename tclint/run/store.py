@@ -54,10 +54,25 @@ class Cache:
         self._later: dict[str, Any] = {}
         """Of these, what came after the whole was written: an edit writes that again, and not all."""
         self._used: dict[str, Any] = {}
+        self._under: dict[str, Cache] = {}
+        self.lasting = False
+        """Whether it outlives the run: what one found out is then written when somebody says so (`save`)."""
 
     def under(self, settings: Settings) -> Cache:
         """The cache of a part of the run that is read under other settings."""
-        return Cache(self._folder, settings, self._cwd)
+        if not self.lasting:
+            return Cache(self._folder, settings, self._cwd)
+        key = settings.fingerprint()
+        if key not in self._under:
+            made = self._under[key] = Cache(self._folder, settings, self._cwd)
+            made.lasting = True
+        return self._under[key]
+
+    def again(self) -> None:
+        """Another run begins in the same process: files may hold something else by now."""
+        self._stats.forget()
+        for other in self._under.values():
+            other.again()
 
     # -- files --------------------------------------------------------------------------------------------------
 
@@ -90,6 +105,8 @@ class Cache:
 
     def remember(self, files: Sequence[InputFile], result: Report) -> None:
         """Keep the report of a run, and what its parts gave."""
+        if self.lasting:
+            return  # a text in the middle of a word is not met again
         self._folder.write(self._run_name(files), marshal.dumps(encode(result)))
         self._folder.write(self._paths_name(files), marshal.dumps(True))
         self._folder.trim(cachedir.RUNS, _MAX_RUNS)
@@ -167,6 +184,8 @@ class Cache:
     def save(self) -> None:
         """Write down what this run used and found out."""
         self._stats.save()
+        for other in self._under.values():
+            other.save()
         old = self._kept()
         new = {key: value for key, value in self._used.items() if old.get(key) is not value}
         if not new:
@@ -180,11 +199,14 @@ class Cache:
             spare = [key for key in old if key not in self._used][-max(1000, len(self._used)) :]
             kept = {**{key: old[key] for key in spare}, **self._used}
             self._folder.write(self._parts_name(), marshal.dumps(kept))
+            old = kept
             if self._later:
                 self._later = {}
                 self._folder.write(self._parts_name(_LATER), marshal.dumps({}))
         self._folder.trim(cachedir.PARTS, _MAX_PARTS)
         self._parts = {**old, **self._used}
+        if self.lasting:
+            self._used = {}
 
     def _kept(self) -> dict[str, Any]:
         """What earlier runs wrote down."""

@@ -7,7 +7,7 @@ import os
 import threading
 import traceback
 import zlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -62,6 +62,8 @@ class Language:
         self._waiting: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
         self._queued = False
+        self._saves = True
+        """Whether what the next lint finds out is to be written down: it is about texts that lie on disk."""
         self._shown = 0
         self._turn = asyncio.Lock()
         """Held while a lint runs: those who type faster than that do not make a queue."""
@@ -119,10 +121,13 @@ class Language:
                 )
             )
 
-    def shutdown(self, *params: Any) -> None:
+    async def shutdown(self, *params: Any) -> None:
         self.ended = True
         if self._waiting is not None:
             self._waiting.cancel()
+        if not self._turn.locked():
+            # Who ends an editor does not wait for long.
+            await asyncio.wait({asyncio.ensure_future(self._in_worker("writing", self.session.save))}, timeout=1.0)
 
     def did_open(self, params: Any) -> None:
         item = params.text_document
@@ -139,6 +144,7 @@ class Language:
             self._schedule(self.delay)
 
     def did_save(self, params: Any) -> None:
+        self._saves = True
         self._look_again()
 
     def files_changed(self, params: Any) -> None:
@@ -231,18 +237,44 @@ class Language:
             self._queued = False
             await self._lint_now()
 
-    async def _lint_now(self) -> None:
+    async def _lint_now(self, whole: bool = False) -> None:
+        """Lint what was edited, or what is open where that is all the same; `whole`: everything that is open."""
         if not self.documents:
             return
-        uris = {document.path: uri for uri, document in self.documents.items()}
         snapshot = list(self.documents.values())
+        # Who types looks at one text: what that means for the others may wait.
+        edited = {document.path for uri, document in self.documents.items() if self._stale(uri)}
+        only = edited if 0 < len(edited) < len(snapshot) and not whole else None
         begun = await self._progress("reading the project") if not self.session.knows_files else ""
-        results = await self._in_worker("lint", lambda: self.session.lint(snapshot))
+        results = await self._in_worker("lint", lambda: self.session.lint(snapshot, only))
         if begun:
             self.server.work_done_progress.end(begun, types.WorkDoneProgressEnd())
         for note in self.session.notes:
             self._tell(types.MessageType.Warning, f"tclint: {note}")
-        for linted in results or ():
+        await self._show(results or ())
+        if results is None:
+            return
+        if only is not None:
+            self._keep(self._lint_rest())
+            return
+        if self._pulls and self._refreshes and results:
+            self.server.workspace_diagnostic_refresh(None)
+        if self._saves:
+            self._saves = False
+            await self._in_worker("writing", self.session.save)
+
+    async def _lint_rest(self) -> None:
+        """Lint what is open beside the texts that were edited, if nobody has edited any since."""
+        async with self._turn:
+            if not self._queued:
+                await self._lint_now(whole=True)
+
+    async def _show(self, results: Iterable[Linted]) -> None:
+        """Tell what was found in documents that have not changed since."""
+        uris = {document.path: uri for uri, document in self.documents.items()}
+        for linted in results:
+            if linted.document.path not in uris:
+                continue  # closed meanwhile
             uri = uris[linted.document.path]
             if self.documents.get(uri) is linted.document:
                 self.linted[uri] = linted
@@ -251,8 +283,6 @@ class Language:
                 self.linted |= told
                 for place, each in told.items():
                     self._publish(place, self._diagnostics(each), each.document.version)
-        if self._pulls and self._refreshes and results:
-            self.server.workspace_diagnostic_refresh(None)
 
     async def _progress(self, what: str) -> str:
         """Tell the editor that something takes a while; gives the name to end it by, or nothing where none is shown."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tclint.adopt import baseline
 from tclint.fixes import apply
 from tclint.model.errors import UserError
+from tclint.run.lasting import Lasting
 from tclint.run.project import Project, not_loaded
 from tclint.sources import configuration, files
 from tclint.sources.files import InputFile
@@ -68,6 +69,8 @@ class Session:
     """What there is to say beside the findings, of the last lint."""
     _on_disk: dict[str, Sequence[InputFile]] = field(default_factory=dict)
     """By its root, the files of a project: they are not looked for again with every key that is typed."""
+    _lasting: dict[str, Lasting] = field(default_factory=dict)
+    """By its root, what is kept of a project from one lint to the next."""
 
     @property
     def knows_files(self) -> bool:
@@ -78,25 +81,39 @@ class Session:
         """Files came, went or changed on disk: look again before the next lint."""
         self._on_disk.clear()
 
-    def lint(self, documents: Sequence[Document]) -> list[Linted]:
-        """Every document, those of one project together: a compile site typed in one speaks for the others."""
+    def lint(self, documents: Sequence[Document], only: Container[str] | None = None) -> list[Linted]:
+        """Every document, those of one project together: a compile site typed in one speaks for the others.
+
+        `only`: the paths of those that are asked about, where it is not all of them.
+        """
         by_root: dict[str, list[Document]] = {}
         for document in documents:
             by_root.setdefault(self._root_of(document), []).append(document)
         results: list[Linted] = []
         self.notes.clear()
+        for root in self._lasting.keys() - by_root.keys():
+            self._lasting.pop(root).save()
         for root, here in by_root.items():
-            project = self._project(root, here)
+            wanted = [document for document in here if only is None or document.path in only]
+            if not wanted:
+                continue
+            project = self._project(root, here, wanted)
             findings = project.lint().findings
-            for document in here:
+            for document in wanted:
                 own = files.shown(document.path, project.cwd)
                 results.append(Linted(document, tuple(f for f in findings if f.path == own), project.cwd))
         return results
 
+    def save(self) -> None:
+        """Write down what was found out, for the next server and for the command line."""
+        for lasting in self._lasting.values():
+            lasting.save()
+
     def fix_all(self, document: Document, others: Iterable[Document]) -> str:
         """The text of a document after every safe fix, as `--fix` would leave it."""
         around = [d for d in others if d.path != document.path]
-        project = self._project(self._root_of(document), [document, *around])
+        held = [document, *around]
+        project = self._project(self._root_of(document), held, held)
         own = files.shown(document.path, project.cwd)
         after = project.reporting(own).fix(write=False).fixed.contents.get(own)
         return document.text if after is None else after.decode(encoding_of(after))
@@ -111,8 +128,8 @@ class Session:
         holding = [folder for folder in self.folders if document.path.startswith(os.path.join(folder, ""))]
         return files.project_root(document.path) or max(holding, key=len, default=document.path)
 
-    def _project(self, root: str, documents: Sequence[Document]) -> Project:
-        """The project on disk, with what the editor holds in place of some files."""
+    def _project(self, root: str, documents: Sequence[Document], wanted: Sequence[Document]) -> Project:
+        """The project on disk, with what the editor holds in place of some files; of these, the wanted ones are reported."""
         cwd = root if os.path.isdir(root) else os.path.dirname(root)
         # A fork in the middle of a server with threads is asking for trouble.
         settings = replace(configuration.load([documents[0].path], cwd=cwd, allow_rules=self.allow_rules), jobs=1)
@@ -120,8 +137,13 @@ class Session:
             self.notes.append(f"{line}, or have the editor send `allowRules`")
         if root not in self._on_disk:
             self._on_disk[root] = Project.of((), settings, cwd, around=root).files if cwd == root else ()
-        on_disk = Project(self._on_disk[root], settings, cwd)
-        return on_disk.holding({document.path: document.data for document in documents})
+        lasting = self._lasting.setdefault(root, Lasting())
+        on_disk = Project(self._on_disk[root], settings, cwd, lasting=lasting)
+        held = on_disk.holding({document.path: document.data for document in documents})
+        if len(wanted) == len(documents):
+            return held
+        paths = {document.path for document in wanted}
+        return replace(held, files=[replace(f, report=f.report and f.absolute in paths) for f in held.files])
 
 
 def fixed_by(document: Document, finding: Finding) -> str | None:

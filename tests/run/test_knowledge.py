@@ -6,7 +6,7 @@ from tclint.model.settings import Settings
 from tclint.program import Program
 from tclint.run import knowledge
 from tclint.run.knowledge import Lesson
-from tclint.run.memo import Memo, condition, numbered
+from tclint.run.memo import Memo, by_file, condition
 from tclint.run.parts import PartRunner
 
 NET = b"from torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x, scale):\n        return x * scale\n"
@@ -41,9 +41,9 @@ def test_a_comment_teaches_nothing() -> None:
 def test_only_lessons_about_what_was_read_are_a_condition() -> None:
     about_a, about_b, for_all = Lesson(("a.py",), "1"), Lesson(("b.py",), "2"), Lesson((), "3")
     both = [about_a, about_b]
-    assert condition(both, ["c.py"], numbered(both)) == ""
-    assert condition(both, ["a.py"], numbered(both)) == condition([about_a], ["a.py"], numbered([about_a])) != ""
-    assert condition([for_all], [], numbered([for_all])) != ""
+    assert condition(["c.py"], by_file(both)) == ""
+    assert condition(["a.py"], by_file(both)) == condition(["a.py"], by_file([about_a])) != ""
+    assert condition([], by_file([for_all])) != ""
 
 
 def test_without_a_cache_everything_is_computed() -> None:

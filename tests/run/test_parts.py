@@ -34,7 +34,7 @@ class Plain:
 """
 
 
-@pytest.mark.parametrize(("count", "size"), [(1, 1), (159, 1), (160, 2), (999, 7), (1000, 31), (5000, 64)])
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (479, 1), (480, 2), (999, 3), (1000, 31), (5000, 64)])
 def test_neighbours_are_divided_evenly(count: int, size: int) -> None:
     parts = list(divided(range(count)))
     assert [item for part in parts for item in part] == list(range(count))

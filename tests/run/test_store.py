@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import random_edits
 from lintkit import ROOT, Project, tclint_command, within
 
 from tclint.model.errors import ConfigError
@@ -364,18 +365,6 @@ def test_the_comments_of_a_file_are_read_once(project: Project, monkeypatch: pyt
     assert len(scans) == 3
 
 
-COMINGS = (
-    "\n",
-    "# note\n",
-    "import torch\n",
-    "# tclint: ignore[TCL1]\n",
-    "x = 1  # noqa\n",
-    '"""\n',
-    "# noqa: TCL101\n",
-)
-"""Lines that come; what a comment silences is kept by the text of its file."""
-
-
 @pytest.mark.slow
 def test_random_edits(project: Project) -> None:
     """Lines come and go in a copy of the demo and some fixtures, and definitions change places."""
@@ -385,22 +374,10 @@ def test_random_edits(project: Project) -> None:
         project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
     dice = random.Random(0)
     names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for number in range(int(os.environ.get("TCLINT_RANDOM_EDITS", "8"))):
+    for number in range(random_edits.EDITS):
         name = dice.choice(names)
-        text = (project.root / name).read_text().splitlines(keepends=True)
-        place = dice.randrange(len(text)) if text else 0
-        starts = [i for i, line in enumerate(text) if line.startswith(("def ", "class ", "@", "import ", "from "))]
-        if number % 2 and len(starts) > 2:
-            first, second, third = sorted(dice.sample(starts, 3))
-            text[first:third] = [*text[second:third], *text[first:second]]
-        elif text and dice.random() < 0.4:
-            del text[place]
-        elif text and dice.random() < 0.5:
-            line = text[place]
-            text[place] = line[: len(line) - len(line.lstrip())] + "x = x.item()\n"
-        else:
-            text.insert(dice.randrange(len(text) + 1), dice.choice(COMINGS))
-        project.write({name: "".join(text).encode()})
+        text = random_edits.edited((project.root / name).read_text(), number, dice)
+        project.write({name: text.encode()})
         assert run(project) == run(project, cached=False), name
 
 

@@ -231,6 +231,7 @@ def test_unsaved_text_of_another_file_counts(editor: Editor) -> None:
     editor.start()
     assert codes(editor.open("model.py", MODEL)) == [("TCL101", 8), ("TCL108", 10)]
     editor.open("train.py", TRAIN)
+    editor.diagnostics("model.py", 1)  # what an edit means for other texts is told after what it means for its own
     # Two lines more above the compile site, in the editor only.
     editor.change("train.py", "\n\n" + TRAIN, 2)
     found = editor.diagnostics("model.py", 1)
@@ -573,3 +574,19 @@ def test_a_document_that_is_not_saved_makes_no_folder(tmp_path: Path) -> None:
     (linted,) = session.Session().lint([document])
     assert linted.findings
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_edited_text_is_told_first(editor: Editor) -> None:
+    editor.start()
+    editor.open("model.py", MODEL)
+    editor.open("train.py", TRAIN)
+    editor.diagnostics("model.py", 1)
+    editor.diagnostics("train.py", 1)
+    for version in (2, 3):
+        editor.change("train.py", "\n" * version + TRAIN, version)
+        told = [editor.wait_for("textDocument/publishDiagnostics") for _ in range(3)]
+        assert [Path(each["uri"]).name for each in told] in (
+            ["train.py", "model.py", "train.py"],
+            ["train.py", "train.py", "model.py"],
+        )
+        assert {each["version"] for each in told if each["uri"].endswith("train.py")} == {version}
