@@ -112,7 +112,7 @@ class Program:
             table.pop(build, None)
         self.crossing.clear()
         for module in self.modules:
-            module.reader, module.values, module.constants = None, {}, {}
+            module.constants = {}
         self.touched = set()
         self._indexes.clear()
         self._of_libraries.clear()
