@@ -11,11 +11,10 @@ from tclint.interpreter.models import torch_wrappers
 from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.values import External, FunctionValue, Value
-from tclint.values.origin import Origin
 
 _PYTHON = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 """Packages whose decorators leave Python what it is, or of which the tables know what they do."""
-_TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH
+_TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH | {torch_wrappers.CUSTOM_OP}
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _TAKERS)
 
 
@@ -37,18 +36,23 @@ def compiles(decorator: Function) -> bool:
     )
 
 
-def handed_to_torch(frame: Frame, decorator: Function) -> tuple[str, Origin] | None:
+def handed_to_torch(frame: Frame, decorator: Function) -> tuple[str, ast.expr] | None:
     """The function that keeps Dynamo out of what it is given, to which a decorator of the program hands what it decorates.
 
-    On one way at least: it is written for that, and another way is for releases, and tools, that know no Dynamo.
+    Or the wrapper around it. On one way at least: it is written for that, and another way is for releases, and tools, that
+    know no Dynamo.
     """
     inside = list(ast.walk(decorator.node))
     given = {n.arg for n in inside if isinstance(n, ast.arg)}
+    wrapper = _wrapper(decorator)
+    if wrapper is not None:
+        given.add(wrapper[0].name)
     for node in (taker for n in inside if (taker := _hands_to(n, given)) is not None):
-        if isinstance(node, ast.Attribute) and node.attr in _LAST_NAMES:
-            named = evaluate(frame, node)
+        func = node.func if isinstance(node, ast.Call) else node
+        if isinstance(func, ast.Attribute) and func.attr in _LAST_NAMES:
+            named = evaluate(frame, func)
             if isinstance(named, External) and named.name in _TAKERS:
-                return named.name, frame.origin(node)
+                return named.name, node
     return None
 
 
@@ -79,9 +83,9 @@ def _packages(frame: Frame, node: ast.expr) -> set[str]:
 
 
 def _hands_to(node: ast.AST, given: set[str]) -> ast.expr | None:
-    """`g` in `g(f)`, where `f` is a parameter, in `return g`, and in `lambda: g`: what a decorator is decided by."""
+    """`g(f)`, where `f` is a parameter, `g` in `return g`, and in `lambda: g`: what a decorator is decided by."""
     if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in given:
-        return node.func
+        return node
     if isinstance(node, ast.Lambda):
         return node.body
     return node.value if isinstance(node, ast.Return) else None
