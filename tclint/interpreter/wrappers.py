@@ -83,8 +83,8 @@ def _packages(frame: Frame, node: ast.expr) -> set[str]:
 
 
 def _hands_to(node: ast.AST, given: set[str]) -> ast.expr | None:
-    """`g(f)`, where `f` is a parameter, `g` in `return g`, and in `lambda: g`: what a decorator is decided by."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in given:
+    """`g(f)`, `g("name", f)`, where `f` is a parameter, `g` in `return g`, and in `lambda: g`: what a decorator is decided by."""
+    if isinstance(node, ast.Call) and any(isinstance(each, ast.Name) and each.id in given for each in node.args):
         return node
     if isinstance(node, ast.Lambda):
         return node.body

@@ -36,3 +36,32 @@ def test_a_float_behind_a_break(tmp_path: Path, how: str, scales: str, expected:
     (tmp_path / "a.py").write_text(PRELUDE + CLIP.format(how=how, scales=scales))
     found = lint("a.py", cwd=tmp_path).findings
     assert [f.code for f in found if f.code.startswith("TCL2")] == expected
+
+
+SWITCHED = """
+torch._dynamo.config.capture_scalar_outputs = True
+
+@torch.compile
+def step(x, y):
+    z = y + 1
+    count = (x + 1).sum().item()
+    prune = (count < 10 and count % 3 == 0) or (count < 100 and count % 30 == 0)
+    if prune and count > 5:
+        return z + 1
+    if count > 7:
+        return z + 2
+    later = z.sum().item()
+    if later > 3:
+        return z
+    return z * 2
+"""
+
+
+def test_a_number_is_python_s_behind_the_first_break(tmp_path: Path) -> None:
+    # Run on torch 2.13: two graph breaks, one at the first comparison of each number.
+    (tmp_path / "a.py").write_text(PRELUDE + SWITCHED)
+    found = lint("a.py", cwd=tmp_path).findings
+    assert [(f.code, f.message.partition("`; Dynamo")[0].rpartition("`")[2]) for f in found] == [
+        ("TCL101", "count < 10"),
+        ("TCL101", "later > 3"),
+    ]

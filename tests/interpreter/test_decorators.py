@@ -1,0 +1,72 @@
+"""Decorators of the program that keep Dynamo out of what they decorate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lintkit import PRELUDE, lint
+
+REBOUND = """
+def decorate(func):
+    @functools.wraps(func)
+    def wrapper(*args):
+        print("dispatched")
+        return func(*args)
+    wrapper = torch.compiler.disable(wrapper)
+    return wrapper
+"""
+RETURNED = """
+def decorate(func):
+    @functools.wraps(func)
+    def wrapper(*args):
+        print("dispatched")
+        return func(*args)
+    return torch.compiler.disable(wrapper)
+"""
+AN_OP = """
+class Op:
+    def __init__(self, op, func):
+        self.op = op
+        self.func = func
+
+    def __call__(self, *args):
+        if torch.compiler.is_compiling():
+            return self.op(*args)
+        return self.func(*args)
+
+def decorate(func):
+    op = torch.library.custom_op("mine::f", func, mutates_args=())
+    op.register_fake(lambda x: torch.empty_like(x))
+    return Op(op, func)
+"""
+NOTHING = """
+def decorate(func):
+    torch.compiler.disable(print)
+    @functools.wraps(func)
+    def wrapper(*args):
+        print("dispatched")
+        return func(*args)
+    return wrapper
+"""
+USED = """
+@decorate
+def f(x: torch.Tensor) -> torch.Tensor:
+    print("inside")
+    return x + 1
+
+@torch.compile
+def g(x):
+    return f(x) * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [(REBOUND, ["TCL113"]), (RETURNED, ["TCL113"]), (AN_OP, []), (NOTHING, ["TCL108", "TCL108"])],
+    ids=["rebound", "returned", "an op", "nothing"],
+)
+def test_what_a_decorator_hands_to_torch(tmp_path: Path, decorator: str, expected: list[str]) -> None:
+    (tmp_path / "a.py").write_text("import functools\n" + PRELUDE + decorator + USED)
+    found = lint("a.py", cwd=tmp_path).findings
+    assert [f.code for f in found] == expected
