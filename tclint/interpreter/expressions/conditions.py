@@ -151,6 +151,9 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     merged = join_env(frame.env, skipped)
     if merged is not None:
         frame.env = merged
+    decided = keyword == "or"
+    if results[-1].truth() is decided and all(value.python_type == "bool" for value in results):
+        return TRUE if decided else FALSE  # `FLAG or torch.compiler.is_compiling()`, whatever the flag is
     return join_all(results)
 
 
