@@ -151,7 +151,11 @@ class Functions:
                 made = made.call(frame, decorator, [value], {})
                 if isinstance(made, (FunctionValue, Compiled)):
                     return made
-            return wrappers.wrap(func, value)
+            given: Mapping[str, Value] = {}
+            if isinstance(decorator, ast.Call):
+                args, keywords, open_ended = arguments(frame, decorator)
+                given = parameters.bind(self._interp, func.function, args, keywords, open_ended)
+            return wrappers.wrap(func, value, given)
         return value
 
     def _compiles(self, func: External) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
@@ -18,13 +19,16 @@ _TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH | {torch_wrappers.CUS
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _TAKERS)
 
 
-def wrap(decorator: FunctionValue, value: Value) -> Value:
-    """What `@decorator` (or `@decorator(…)`) makes of a function: its wrapper closing over it, or the function itself."""
+def wrap(decorator: FunctionValue, value: Value, given: Mapping[str, Value]) -> Value:
+    """What `@decorator` (or `@decorator(…)`) makes of a function: its wrapper closing over it, or the function itself.
+
+    `given` are the arguments in `@decorator(…)`, by their names: the wrapper closes over them too.
+    """
     found = _wrapper(decorator.function)
     if found is None:
         return value
     wrapper, captured = found
-    return FunctionValue(wrapper, None, {captured: value})
+    return FunctionValue(wrapper, None, {**given, captured: value})
 
 
 def compiles(decorator: Function) -> bool:
@@ -112,10 +116,16 @@ def _search(
             if not _returned(node, inner.name):
                 continue
             own = {a.arg for a in (*inner.args.posonlyargs, *inner.args.args, *inner.args.kwonlyargs)}
-            for called in ast.walk(inner):
-                if isinstance(called, ast.Call) and isinstance(called.func, ast.Name):
-                    if called.func.id in names - own:
-                        return nested, called.func.id
+            inside = list(ast.walk(inner))
+            called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+            captured = [name for name in called if name in names - own]
+            if not captured:
+                continue
+            # Of several the one that the wrapper is made around: `f = func`, `f = dec(func)` below `@decorator(dec)`.
+            direct = [a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in own]
+            read = {n.id for n in inside if isinstance(n, ast.Name)}
+            nearest = [name for name in captured if name in direct] or [name for name in direct if name in read]
+            return nested, (nearest or captured)[0]
     return None
 
 

@@ -70,3 +70,38 @@ def test_what_a_decorator_hands_to_torch(tmp_path: Path, decorator: str, expecte
     (tmp_path / "a.py").write_text("import functools\n" + PRELUDE + decorator + USED)
     found = lint("a.py", cwd=tmp_path).findings
     assert [f.code for f in found] == expected
+
+
+GIVEN = """
+def under(mode):
+    def decorate(func):
+        @functools.wraps(func)
+        def wrapper(self, *args):
+            f = func
+            if self.learns:
+                f = mode(func)
+            return f(self, *args)
+        return wrapper
+    return decorate
+
+class Model(nn.Module):
+    def __init__(self, learns):
+        super().__init__()
+        self.learns = learns
+
+    def inner(self, x):
+        print("inside")
+        return x + 1
+
+    @under(torch.enable_grad())
+    def forward(self, x):
+        self.run = torch.compile(self.inner) if self.learns else self.inner
+        return self.run(x)
+"""
+
+
+def test_a_wrapper_knows_what_its_decorator_was_given(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import functools\n" + PRELUDE + GIVEN)
+    report = lint("a.py", cwd=tmp_path)
+    assert [(site.reaches, site.unresolved) for site in report.sites] == [(1, "")]
+    assert [f.code for f in report.findings] == ["TCL108"]
