@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lintkit import PRELUDE, lint
+from lintkit import PRELUDE, Project, lint
 
 REBOUND = """
 def decorate(func):
@@ -104,4 +104,29 @@ def test_a_wrapper_knows_what_its_decorator_was_given(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import functools\n" + PRELUDE + GIVEN)
     report = lint("a.py", cwd=tmp_path)
     assert [(site.reaches, site.unresolved) for site in report.sites] == [(1, "")]
+    assert [f.code for f in report.findings] == ["TCL108"]
+
+
+HELPER = """
+import torch
+
+def maybe(*args, **kwargs):
+    if not hasattr(torch, "compile"):
+        return lambda f: f
+    return torch.compile(*args, **kwargs)
+"""
+DECORATED = """
+from helper import maybe
+
+@maybe()
+def f(x):
+    print("inside")
+    return x + 1
+"""
+
+
+def test_a_decorator_of_another_file_that_hands_on_all_it_is_given(tmp_path: Path) -> None:
+    Project(tmp_path).write({"helper.py": HELPER, "a.py": DECORATED})
+    report = lint(cwd=tmp_path)
+    assert [(site.path, site.reaches) for site in report.sites if site.reaches] == [("a.py", 1)]
     assert [f.code for f in report.findings] == ["TCL108"]
