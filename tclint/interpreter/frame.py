@@ -135,13 +135,13 @@ class Frame:
         return True
 
     def handed_on(self) -> None:
-        """Behind a break what is alive comes in anew: of a single number Dynamo then knows the value, as of any input.
-
-        So is a number that the graph kept until then: it is Python's again.
-        """
-        kept = self.region is not None and self.region.keeps_numbers
-        for name, value in self.env.items():
-            if type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
+        """Behind a break that every run gets to what is alive comes in anew: of a single number Dynamo then knows the value, as of
+        any input. On this way, at least, a number that the graph kept until then is Python's again."""
+        if self.region is None:
+            return
+        sure, kept = not self.maybe, self.region.keeps_numbers
+        for name, value in self.env.items() if sure or kept else ():
+            if sure and type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
                 self.env[name] = value.with_(flags=value.flags | RAW)
             elif kept and type(value) is Scalar and value.source == "data":
                 self.env[name] = Scalar(value.type, "read", value.origin)

@@ -130,3 +130,30 @@ def test_a_decorator_of_another_file_that_hands_on_all_it_is_given(tmp_path: Pat
     report = lint(cwd=tmp_path)
     assert [(site.path, site.reaches) for site in report.sites if site.reaches] == [("a.py", 1)]
     assert [f.code for f in report.findings] == ["TCL108"]
+
+
+CLASSES = """
+@torch.compile
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        print("eager")
+        return x * 2
+
+@torch.compile
+class Called:
+    def __call__(self, x):
+        print("compiled")
+        return x * 2
+
+def main(x):
+    return Double.apply(x), Called()(x)
+"""
+
+
+def test_a_class_is_compiled_in_its_call(tmp_path: Path) -> None:
+    # Run on torch 2.13: `Double.apply` makes no graph.
+    (tmp_path / "a.py").write_text(PRELUDE + CLASSES)
+    report = lint("a.py", cwd=tmp_path)
+    assert [(site.reaches, site.unresolved[:10]) for site in report.sites] == [(0, "nothing: o"), (1, "")]
+    assert [f.code for f in report.findings] == ["TCL108"]
