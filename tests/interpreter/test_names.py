@@ -175,6 +175,9 @@ except Exception:
     def compiling() -> bool:
         return False
 
+def exporting() -> bool:
+    return not compiling() and torch.compiler.is_compiling()
+
 class Model(nn.Module):
     def forward(self, x):
         if {test}:
@@ -186,7 +189,13 @@ class Model(nn.Module):
 
 @pytest.mark.parametrize(
     ("test", "codes"),
-    [("compiling()", []), ("USE or compiling()", []), ("USE and compiling()", ["TCL108"]), ("USE", ["TCL108"])],
+    [
+        ("compiling()", []),
+        ("USE or compiling()", []),
+        ("not exporting()", []),
+        ("USE and compiling()", ["TCL108"]),
+        ("USE", ["TCL108"]),
+    ],
 )
 def test_what_a_try_defines_stands_and_not_what_an_except_does(tmp_path: Path, test: str, codes: list[str]) -> None:
     (tmp_path / "a.py").write_text(PRELUDE + PREDICATES.replace("{test}", test))
