@@ -354,6 +354,8 @@ def of_format(event: Format) -> str | None:
     value = event.value
     if not isinstance(value, Instance) or not isinstance(event.node, ast.FormattedValue):
         return None
+    if is_enum(event, value):
+        return None  # its members are constants to Dynamo, whatever their `__str__` (run on 2.13)
     names = ("__repr__",) if event.node.conversion == ord("r") else ("__format__", "__str__", "__repr__")
     plain = "dataclass in an f-string" if value.fields is not None else "object in an f-string"
     if isinstance(next(reversed(ancestors(scope(event), event.node)[:-1]), None), ast.Assign):
@@ -434,7 +436,7 @@ def of_class(event: Event, value: ClassValue, short: str) -> str | None:
     return None
 
 
-def is_enum(event: Event, value: ClassValue) -> bool:
+def is_enum(event: Event, value: ClassValue | Instance) -> bool:
     return event.ask.external_base(value.cls).startswith("enum.")
 
 

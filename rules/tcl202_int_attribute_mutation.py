@@ -14,8 +14,7 @@ from tclint.rules._held import holder, object_of
 from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
 from tclint.ruleset.rule import Rule
-from tclint.sources.once import only_once
-from tclint.sources.tree import nodes, position
+from tclint.sources.tree import nodes
 from tclint.timeline.policy import LIMIT
 from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Scalar, Seq
@@ -79,7 +78,7 @@ class IntAttributeMutation(Rule):
         if not (isinstance(event.value, Scalar) and event.value.type in ("int", "float", "number")):
             return
         node = event.node
-        if position(node) in event.ask.of_scope(only_once):
+        if event.ask.once(node) is not None:
             return
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             if event.ask.of_scope(_read_as_they_are).get(node.value.id) == {event.name}:
@@ -112,7 +111,7 @@ class IntAttributeMutation(Rule):
         place = node.func.value
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
             owner = event.ask.local(place.value.id)
-            if position(node) in event.ask.of_scope(only_once):
+            if event.ask.once(node) is not None or _made_in_call(event, place.value):
                 return
             if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")
@@ -219,6 +218,17 @@ def _read_as_they_are(root: ast.AST) -> dict[str, set[str]]:
 
 def _reads(node: ast.expr, name: str) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(node))
+
+
+def _made_in_call(event: Call, owner: ast.Name) -> bool:
+    """Whether compiled code makes an object whose list grows: it is gone when the call ends."""
+    return event.ask.is_made_here(owner) and owner.id not in event.ask.of_scope(_other_names)
+
+
+def _other_names(root: ast.AST) -> frozenset[str]:
+    """The names that are bound to what an attribute holds, or another name: `state = self.state`."""
+    found = (node for node in nodes(root) if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call))
+    return frozenset(target.id for node in found for target in node.targets if isinstance(target, ast.Name))
 
 
 def _made_here(event: Call, function: Function) -> bool:

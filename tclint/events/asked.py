@@ -8,6 +8,8 @@ one that comes from outside as an object like any other.
 from __future__ import annotations
 
 import ast
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tclint.sources.tree import nodes
@@ -108,10 +110,25 @@ def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | No
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and function.name[:2] != "__":
             return call.func.value
         return None
-    if not isinstance(call, ast.Call) or function.cls is not None or any(isinstance(a, ast.Starred) for a in call.args):
+    if not isinstance(call, ast.Call):
         return None
-    given = dict(zip(names, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg is not None}
+    if function.cls is not None:
+        # `Base.update(self, x)` says who is meant in its arguments.
+        if not isinstance(call.func, ast.Attribute) or call.args and _is_name(call.args[0], names[:1]):
+            return None
+        names = names if _is_static(function) else names[1:]
+    # Behind `*more` nobody knows which is which.
+    args = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), call.args)
+    given = dict(zip(names, args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg is not None}
     return given.get(name)
+
+
+def _is_name(node: ast.expr, names: Sequence[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _is_static(function: Function) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in function.decorators)
 
 
 def _stores(function: Function) -> frozenset[str]:

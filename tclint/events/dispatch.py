@@ -114,7 +114,7 @@ class Dispatcher:
         # What cannot be handed to a function in which the graph breaks leaves the caller to eager mode as a whole.
         refused = refused or (isinstance(event, GraphBreak) and event.function is not None)
         frame.broken = seen_from(frame, at, refused=refused)
-        if at.sure and not frame.maybe:
+        if at.sure:
             frame.handed_on()
         handlers = self.handlers(GraphBreak, frame.region, None)
         if handlers:

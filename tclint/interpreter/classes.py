@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from tclint.interpreter import overridden
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.state import Told
@@ -164,6 +165,8 @@ class Classes:
             if found is not None:
                 return found
         return None
+
+    settled = staticmethod(overridden.settled)
 
     def definition(self, cls: Class, name: str) -> Function | Assignment | None:
         """What the bodies of a class and of its bases bind a name to."""

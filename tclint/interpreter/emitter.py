@@ -93,7 +93,7 @@ class Emitter:
         if self.quiet or node is None or frame.region is None or frame.stands_outside(node):
             return
         frame.broken = seen_from(frame, at, called=node)
-        if at.sure and not frame.maybe:
+        if at.sure:
             frame.handed_on()
         self.emit(events.GraphBreak, frame, node, at, function, given)
 

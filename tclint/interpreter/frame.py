@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.model.finding import Step
 from tclint.sources.once import Once, once
 from tclint.sources.tree import own
-from tclint.values import RAW, TRUE, Const, Origin, Region, Tensor, Value, join
+from tclint.values import RAW, TRUE, Const, Origin, Region, Scalar, Tensor, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -135,10 +135,16 @@ class Frame:
         return True
 
     def handed_on(self) -> None:
-        """Behind a break what is alive comes in anew: of a single number Dynamo then knows the value, as of any input."""
-        for name, value in self.env.items():
-            if type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
+        """Behind a break that every run gets to what is alive comes in anew: of a single number Dynamo then knows the value, as of
+        any input. On this way, at least, a number that the graph kept until then is Python's again."""
+        if self.region is None:
+            return
+        sure, kept = not self.maybe, self.region.keeps_numbers
+        for name, value in self.env.items() if sure or kept else ():
+            if sure and type(value) is Tensor and value.ndim == 0 and not value.flags & RAW:
                 self.env[name] = value.with_(flags=value.flags | RAW)
+            elif kept and type(value) is Scalar and value.source == "data":
+                self.env[name] = Scalar(value.type, "read", value.origin)
 
     @property
     def walks(self) -> bool:

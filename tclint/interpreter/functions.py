@@ -141,14 +141,22 @@ class Functions:
         elif isinstance(func, FunctionValue):
             handed = wrappers.handed_to_torch(self._interp.names.frame(func.function.module), func.function)
             if handed is not None:
-                name, origin = handed
-                return Object(name, origin, "disabled" if name in torch_wrappers.DISABLE else "in graph", value)
+                name, taker = handed
+                inside = self._interp.names.frame(func.function.module)
+                if name == torch_wrappers.CUSTOM_OP:
+                    return torch_wrappers.custom_op(inside, taker, value)
+                kind = "disabled" if name in torch_wrappers.DISABLE else "in graph"
+                return Object(name, inside.origin(taker), kind, value)
             if wrappers.compiles(func.function):
                 made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else func
                 made = made.call(frame, decorator, [value], {})
                 if isinstance(made, (FunctionValue, Compiled)):
                     return made
-            return wrappers.wrap(func, value)
+            given: Mapping[str, Value] = {}
+            if isinstance(decorator, ast.Call):
+                args, keywords, open_ended = arguments(frame, decorator)
+                given = parameters.bind(self._interp, func.function, args, keywords, open_ended)
+            return wrappers.wrap(func, value, given)
         return value
 
     def _compiles(self, func: External) -> bool:

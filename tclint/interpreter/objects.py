@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import answering, constructors, fitting, parameters, registries
+from tclint.interpreter import answering, built_names, constructors, fitting, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
@@ -272,8 +272,8 @@ class Objects:
         dynamic = attributes.get("*")
         if (
             dynamic is not None
-            and "*" not in name
-            and not name.startswith("__")
+            and not name.startswith(("__", "*"))
+            and built_names.may_be(name, order)
             and interp.classes.find_method(cls, "__getattr__") is None
         ):
             return dynamic

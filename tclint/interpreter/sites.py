@@ -25,6 +25,7 @@ from tclint.values import (
     PENDING,
     PROVEN,
     UNKNOWN,
+    ClassValue,
     Compiled,
     CompileSite,
     Const,
@@ -69,6 +70,7 @@ _OF_MODES: Final = (None, "inductor")
 """The backends that have modes; the others take any."""
 _REFUSED: Final = "nothing: torch.compile refuses these arguments"
 _DROPPED: Final = "nothing: what torch.compile returns is not kept"
+_NOT_CALLED: Final = "nothing: of a class torch.compile compiles `__call__`, and this one has none"
 _COMPILE: Final = "torch.compile"
 _CHECKED: Final = (_COMPILE, "torch.nn.Module.compile")
 """What looks at mode and options where it is called."""
@@ -116,9 +118,10 @@ class CompileSites:
         target = args[0] if args else keywords["model"]
         if frame.region is not None and frame.region.site is None:
             self._interp.results.calls_compiled = True
-        site = self._site(frame, node, name, keywords, decorator)
         while isinstance(target, Compiled):
             target = target.target
+        uncalled = decorator and isinstance(target, Instance) and self._is_never_called(target)
+        site = self._site(frame, node, name, keywords, decorator, _NOT_CALLED if uncalled else "")
         self._emitter.emit(events.Compile, frame, node, args[0] if args else target, keywords, len(args), site)
         if site.idle:
             return target  # whoever goes on after that goes on with what was given
@@ -129,8 +132,21 @@ class CompileSites:
             self._learned.targets.append((target, site))
         return Compiled(target, site)
 
+    def _is_never_called(self, target: Instance) -> bool:
+        """Whether a class that is decorated has no call that could be compiled: of an autograd function `apply` stays eager."""
+        classes = self._interp.classes
+        base = classes.external_base(target.cls)
+        known = not base and all(isinstance(b, (External, ClassValue)) for b in classes.bases(target.cls))
+        return (known or base.startswith("torch.autograd.")) and classes.find_method(target.cls, "__call__") is None
+
     def _site(
-        self, frame: Frame, node: ast.AST, name: str, keywords: Mapping[str, Value], decorator: bool
+        self,
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        keywords: Mapping[str, Value],
+        decorator: bool,
+        idle: str,
     ) -> CompileSite:
         options_value = keywords.get("options")
         options: dict[str, Any] | None = None
@@ -145,7 +161,7 @@ class CompileSites:
             if told is None and isinstance(given, ast.Attribute):
                 told = frame.module.index(_option_defaults).get(given.attr)
             mode = told or mode
-        idle = _DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else ""
+        idle = _DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
         if name in _CHECKED and isinstance(mode, str) and mode != "?":
             unknown = mode not in _MODES and backend in _OF_MODES
             if unknown or options is not None and isinstance(node, ast.Call) and _keyword(node, "options"):

@@ -230,6 +230,8 @@ class Results:
     """The functions that each compile site (file, line) compiles."""
     whole: set[FunctionPlace] = field(default_factory=set)
     """The functions that a site with `fullgraph=True` compiles: they run without a break, or not at all."""
+    owners: set[Class] = field(default_factory=set)
+    """The classes of what was interpreted as compiled."""
     unresolved: dict[tuple[str, int], str] = field(default_factory=dict)
     """The compile sites of which nobody knows what they compile, and why."""
     unread: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -251,6 +253,8 @@ class Results:
         elif place not in self.reached:
             self.blind.add(place)
         self.reached.add(place)
+        if function.cls is not None:
+            self.owners.add(function.cls)
         if site is not None:
             self._reach(site, {place})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
@@ -11,21 +12,23 @@ from tclint.interpreter.models import torch_wrappers
 from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.values import External, FunctionValue, Value
-from tclint.values.origin import Origin
 
 _PYTHON = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 """Packages whose decorators leave Python what it is, or of which the tables know what they do."""
-_TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH
+_TAKERS = torch_wrappers.DISABLE | torch_wrappers.IN_GRAPH | {torch_wrappers.CUSTOM_OP}
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _TAKERS)
 
 
-def wrap(decorator: FunctionValue, value: Value) -> Value:
-    """What `@decorator` (or `@decorator(…)`) makes of a function: its wrapper closing over it, or the function itself."""
+def wrap(decorator: FunctionValue, value: Value, given: Mapping[str, Value]) -> Value:
+    """What `@decorator` (or `@decorator(…)`) makes of a function: its wrapper closing over it, or the function itself.
+
+    `given` are the arguments in `@decorator(…)`, by their names: the wrapper closes over them too.
+    """
     found = _wrapper(decorator.function)
     if found is None:
         return value
     wrapper, captured = found
-    return FunctionValue(wrapper, None, {captured: value})
+    return FunctionValue(wrapper, None, {**given, captured: value})
 
 
 def compiles(decorator: Function) -> bool:
@@ -37,18 +40,23 @@ def compiles(decorator: Function) -> bool:
     )
 
 
-def handed_to_torch(frame: Frame, decorator: Function) -> tuple[str, Origin] | None:
+def handed_to_torch(frame: Frame, decorator: Function) -> tuple[str, ast.expr] | None:
     """The function that keeps Dynamo out of what it is given, to which a decorator of the program hands what it decorates.
 
-    On one way at least: it is written for that, and another way is for releases, and tools, that know no Dynamo.
+    Or the wrapper around it. On one way at least: it is written for that, and another way is for releases, and tools, that
+    know no Dynamo.
     """
     inside = list(ast.walk(decorator.node))
     given = {n.arg for n in inside if isinstance(n, ast.arg)}
+    wrapper = _wrapper(decorator)
+    if wrapper is not None:
+        given.add(wrapper[0].name)
     for node in (taker for n in inside if (taker := _hands_to(n, given)) is not None):
-        if isinstance(node, ast.Attribute) and node.attr in _LAST_NAMES:
-            named = evaluate(frame, node)
+        func = node.func if isinstance(node, ast.Call) else node
+        if isinstance(func, ast.Attribute) and func.attr in _LAST_NAMES:
+            named = evaluate(frame, func)
             if isinstance(named, External) and named.name in _TAKERS:
-                return named.name, frame.origin(node)
+                return named.name, node
     return None
 
 
@@ -79,9 +87,9 @@ def _packages(frame: Frame, node: ast.expr) -> set[str]:
 
 
 def _hands_to(node: ast.AST, given: set[str]) -> ast.expr | None:
-    """`g` in `g(f)`, where `f` is a parameter, in `return g`, and in `lambda: g`: what a decorator is decided by."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in given:
-        return node.func
+    """`g(f)`, `g("name", f)`, where `f` is a parameter, `g` in `return g`, and in `lambda: g`: what a decorator is decided by."""
+    if isinstance(node, ast.Call) and any(isinstance(each, ast.Name) and each.id in given for each in node.args):
+        return node
     if isinstance(node, ast.Lambda):
         return node.body
     return node.value if isinstance(node, ast.Return) else None
@@ -108,10 +116,16 @@ def _search(
             if not _returned(node, inner.name):
                 continue
             own = {a.arg for a in (*inner.args.posonlyargs, *inner.args.args, *inner.args.kwonlyargs)}
-            for called in ast.walk(inner):
-                if isinstance(called, ast.Call) and isinstance(called.func, ast.Name):
-                    if called.func.id in names - own:
-                        return nested, called.func.id
+            inside = list(ast.walk(inner))
+            called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+            captured = [name for name in called if name in names - own]
+            if not captured:
+                continue
+            # Of several the one that the wrapper is made around: `f = func`, `f = dec(func)` below `@decorator(dec)`.
+            direct = [a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in own]
+            read = {n.id for n in inside if isinstance(n, ast.Name)}
+            nearest = [name for name in captured if name in direct] or [name for name in direct if name in read]
+            return nested, (nearest or captured)[0]
     return None
 
 

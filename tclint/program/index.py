@@ -184,11 +184,19 @@ class _Indexer:
     def arms(self, statement: ast.If | ast.Try) -> None:
         """Of several bindings of one name of which one run makes one: what torch gives, not what stands in for it.
 
-        `if HAS_TORCH: from torch.nn import Module`, `else: Module = object`: without torch nothing is compiled.
+        `if HAS_TORCH: from torch.nn import Module`, `else: Module = object`: without torch nothing is compiled. Nor does what
+        an `except` defines stand for what the `try` defines.
         """
         outer, self.of_torch = self.of_torch, {}
+        failing = [each.body for each in statement.handlers] if isinstance(statement, ast.Try) else []
+        defined = [n.name for n in statement.body if failing and isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+        tried: dict[str, Definition] = {}
         for inner in _blocks(statement):
             self.block(inner)
+            if inner is statement.body:
+                tried = {name: self.names[name] for name in defined}
+            elif inner in failing:
+                self.names.update(tried)
         for name, bound in self.of_torch.items():
             self.names[name] = bound
         self.of_torch = outer | self.of_torch

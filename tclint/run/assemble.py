@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tclint.run.reading import Reading
 
 OWN_NAMES: Final = {code: notice.name for code, notice in NOTICES.items() if code != suppress.UNUSED}
+_MAX_LIBRARIES: Final = 3
 _UNUSED: Final = (suppress.UNUSED, suppress.UNUSED_NAME)
 
 
@@ -89,8 +90,17 @@ class Assembly:
             supposed=len(compiled.difference(*_reach(results).values())),
             suppressed=silenced,
             torch=self.torch,
-            notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer()])),
+            notes=tuple(filter(None, [facts.at(self.torch).note, *self._newer(), self._below(results)])),
         )
+
+    def _below(self, results: Sequence[Result]) -> str:
+        """What could be known of more, and how."""
+        libraries = sorted(set[str]().union(*(result.below for result in results)))
+        if not libraries:
+            return ""
+        more = f" and {len(libraries) - _MAX_LIBRARIES} more" if len(libraries) > _MAX_LIBRARIES else ""
+        names = f"{', '.join(libraries[:_MAX_LIBRARIES])}{more}"
+        return f"classes of {names} stand below compiled ones and were not read: --python .venv reads them out of an environment"
 
     def _certainty(self, found: Brief) -> tuple[bool, bool, int, int]:
         """Of two findings at one place the one that is shown stays, then the known one, then the surer one, then the graver."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tclint.program import Function
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import (
     UNKNOWN,
     ClassValue,
@@ -78,6 +80,12 @@ def unread_part(interp: Interpreter, target: Value) -> str:
             if name in called and held.get(name) is UNKNOWN:
                 return f"self.{name}"
     return ""
+
+
+def unread_bases(interp: Interpreter) -> set[str]:
+    """The libraries that stand below the classes of what is compiled, apart from those of which the facts know all."""
+    bases = (interp.classes.external_base(cls).partition(".")[0] for cls in interp.results.owners)
+    return {b for b in set(bases) if b and b not in sys.stdlib_module_names and not facts.speaks_for(b)}
 
 
 def called_on_self(method: Function) -> Iterator[str]:

@@ -27,7 +27,7 @@ from tclint.model.report import Problem
 from tclint.program import Class, Function, FunctionPlace, Module, Program
 from tclint.ruleset.rule import Rule
 from tclint.run import knowledge, leading
-from tclint.run.compiles import is_external, receiver_of, roots_of, unread_part, why_nothing
+from tclint.run.compiles import is_external, receiver_of, roots_of, unread_bases, unread_part, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
 from tclint.sources import glance
 from tclint.sources.text import TOO_DEEP
@@ -398,6 +398,7 @@ class PartRunner:
             dict(results.unresolved),
             dict(results.unread),
             set(results.blind),
+            unread_bases(interp) if self.program.libraries is None else set(),
         )
         read, told = result.placed(self._odd)
         self.program.names_lines(read)

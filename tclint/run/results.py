@@ -92,13 +92,15 @@ class Result:
     """The sites of which a part is known, and the name of what is not."""
     blind: set[FunctionPlace] = field(default_factory=set)
     """What was reached by calls alone of which nobody knows the arguments: it is still to be entered by its signature."""
+    below: set[str] = field(default_factory=set)
+    """The libraries that nobody read and whose classes stand below those of what was reached."""
 
     def packed(self) -> Any:
         """As plain values, for the cache and for other processes."""
         found = tuple([each.packed() for each in self.found])
         problems = encode(tuple(self.problems))
         sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread)
-        return (found, problems, self.reached, *sites, self.blind)
+        return (found, problems, self.reached, *sites, self.blind, self.below)
 
     def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:
         """The files of which it names lines: of what was read, and of what it may only have been told.

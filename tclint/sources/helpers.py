@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_COMPILED: Final = re.compile(rb"\btorch\.compile\(\s*(\w+)|(?<![\w.])(\w+)\.compile\(")
+_COMPILED: Final = re.compile(rb"\btorch\.compile\(\s*\**(\w+)|(?<![\w.])(\w+)\.compile\(")
 _DEFINED: Final = re.compile(rb"^def[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
 _PARAMETER: Final = re.compile(rb"(?:^|,)\s*\**(\w+)")
 _TOP_LEVEL: Final = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)

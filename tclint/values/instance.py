@@ -101,7 +101,8 @@ class Instance(Value):
             frame.interp.objects.tell_method(frame, node, self, name)
         if type(found) is Method and found.receiver is self:
             return MODELS.modules.method_of_instance(frame, node, self, name, args, keywords)
-        return found.call(frame, node, args, keywords, open_ended)
+        result = found.call(frame, node, args, keywords, open_ended)
+        return frame.interp.classes.settled(frame, node, self, name, result)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
         return frame.interp.objects.item(frame, node, self, index)

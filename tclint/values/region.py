@@ -6,10 +6,12 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tclint.values.evidence import Evidence
+
+_KEEPS_NUMBERS: Final = "capture_scalar_outputs"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ class Region:
     def settings(self) -> frozenset[str]:
         """What is switched on in Dynamo's configuration where the region is compiled."""
         return self.site.settings if self.site is not None else self.assuming
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether a number that is read out of a tensor stays in the graph."""
+        return _KEEPS_NUMBERS in self.settings
 
     @property
     def key(self) -> tuple[Any, ...]:

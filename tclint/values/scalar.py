@@ -123,6 +123,8 @@ class Scalar(Value):
         if self.key == other.key:
             return self
         source = self.source if self.source == other.source else (self.source or other.source)
+        if source == "read" and "data" in (self.source, other.source):
+            source = "data"  # on one of the ways the graph still keeps it
         if self.type == other.type:
             ref = self.ref or other.ref
             return Scalar(self.type, source, self.origin if self.source else other.origin, computed(ref))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from lintkit import PRELUDE, lint
 from small_programs import given, interpreter, value
 
 from tclint.values import STR, UNKNOWN, ClassValue, Const, External, FunctionValue, ModuleValue, Scalar, Seq
@@ -149,3 +153,50 @@ def test_the_release_of_torch_is_compared_by_its_numbers() -> None:
     assert constant(value(interp, "text")) is True
     assert constant(value(interp, "pair")) is True
     assert not isinstance(value(interp, "other"), Const)
+
+
+PREDICATES = """
+USE = False
+
+def turn(on):
+    global USE
+    USE = on
+
+try:
+    if torch.jit.is_scripting():
+        raise Exception()
+    from torch.compiler import is_dynamo_compiling as asks
+
+    def compiling() -> bool:
+        if torch.jit.is_scripting():
+            return False
+        return USE or asks()
+except Exception:
+    def compiling() -> bool:
+        return False
+
+def exporting() -> bool:
+    return not compiling() and torch.compiler.is_compiling()
+
+class Model(nn.Module):
+    def forward(self, x):
+        if {test}:
+            return x + 1
+        print("eager")
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "codes"),
+    [
+        ("compiling()", []),
+        ("USE or compiling()", []),
+        ("not exporting()", []),
+        ("USE and compiling()", ["TCL108"]),
+        ("USE", ["TCL108"]),
+    ],
+)
+def test_what_a_try_defines_stands_and_not_what_an_except_does(tmp_path: Path, test: str, codes: list[str]) -> None:
+    (tmp_path / "a.py").write_text(PRELUDE + PREDICATES.replace("{test}", test))
+    assert [f.code for f in lint("a.py", cwd=tmp_path).findings] == codes

@@ -36,3 +36,69 @@ def test_a_float_behind_a_break(tmp_path: Path, how: str, scales: str, expected:
     (tmp_path / "a.py").write_text(PRELUDE + CLIP.format(how=how, scales=scales))
     found = lint("a.py", cwd=tmp_path).findings
     assert [f.code for f in found if f.code.startswith("TCL2")] == expected
+
+
+SWITCHED = """
+torch._dynamo.config.capture_scalar_outputs = True
+
+@torch.compile
+def step(x, y):
+    z = y + 1
+    count = (x + 1).sum().item()
+    prune = (count < 10 and count % 3 == 0) or (count < 100 and count % 30 == 0)
+    if prune and count > 5:
+        return z + 1
+    if count > 7:
+        return z + 2
+    later = z.sum().item()
+    if later > 3:
+        return z
+    return z * 2
+"""
+
+
+def test_a_number_is_python_s_behind_the_first_break(tmp_path: Path) -> None:
+    # Run on torch 2.13: two graph breaks, one at the first comparison of each number.
+    (tmp_path / "a.py").write_text(PRELUDE + SWITCHED)
+    found = lint("a.py", cwd=tmp_path).findings
+    assert [(f.code, f.message.partition("`; Dynamo")[0].rpartition("`")[2]) for f in found] == [
+        ("TCL101", "count < 10"),
+        ("TCL101", "later > 3"),
+    ]
+
+
+ON_THE_WAY = """
+torch._dynamo.config.capture_scalar_outputs = True
+
+class Inner(nn.Module):
+    def __init__(self, on, deep):
+        super().__init__()
+        self.on, self.deep = on, deep
+
+    def forward(self, x, count):
+        if not self.on:
+            return x
+        if self.deep:
+            if count > 7:
+                x = x + 1
+        if (count < 10 and count % 3 == 0) or count % 5 == 0:
+            return x + 2
+        return x
+
+class Outer(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.inner = Inner(args.on, args.deep)
+
+    def forward(self, x):
+        return self.inner(x, x.sum().item())
+
+def main(args):
+    torch.compile(Outer(args))(torch.randn(3))
+"""
+
+
+def test_a_number_that_some_ways_have_given_back(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(PRELUDE + ON_THE_WAY)
+    found = [f for f in lint("a.py", cwd=tmp_path).findings if f.code == "TCL101"]
+    assert [f.message.partition("`; Dynamo")[0].rpartition("`")[2] for f in found] == ["count > 7", "count < 10"]

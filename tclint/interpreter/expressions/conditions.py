@@ -16,6 +16,7 @@ from tclint.values import (
     INPUT,
     SIZE,
     TRUE,
+    UNKNOWN,
     Dict,
     Scalar,
     Seq,
@@ -60,7 +61,7 @@ def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env 
 def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env | None, Value]:
     if type(node) is ast.BoolOp or (type(node) is ast.UnaryOp and type(node.op) is ast.Not):
         then, otherwise = branch(frame, node, keyword)
-        return then, otherwise, BOOL
+        return then, otherwise, FALSE if then is None else TRUE if otherwise is None else BOOL
     value = evaluate(frame, node)
     frame.interp.emitter.branch(frame, node, value, keyword)
     certain = value.truth()
@@ -151,6 +152,9 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     merged = join_env(frame.env, skipped)
     if merged is not None:
         frame.env = merged
+    decided = TRUE if keyword == "or" else FALSE
+    if results[-1].key == decided.key and all(v is UNKNOWN or v.python_type == "bool" for v in results):
+        return decided  # `FLAG or torch.compiler.is_compiling()`, whatever the flag is
     return join_all(results)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
@@ -14,12 +13,10 @@ from tclint.values.operators import binary
 from tclint.values.scalar import ENVIRONMENT, computed, computed_with, is_drawn
 from tclint.values.value import NUMBER, TENSOR
 
-_CAPTURED: Final = "capture_scalar_outputs"
-
 
 def _source(frame: Frame, tensor: Tensor) -> str:
     """Where a number comes from that is read out of a tensor."""
-    captured = frame.region is not None and _CAPTURED in frame.region.settings
+    captured = frame.region is not None and frame.region.keeps_numbers
     return "" if captured and tensor.is_whole_input else "data"
 
 
