@@ -10,6 +10,7 @@ from tclint.sources.tree import bound_on_self, nodes
 from tclint.torch_facts import facts
 
 _REGISTERS = frozenset(facts.named("registers what its module holds"))
+_FILLS = _REGISTERS | frozenset(facts.named("adds a value to a sequence"))
 _CAPTURES = (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables")
 
 
@@ -119,3 +120,42 @@ def _helpers(frame: Frame) -> int:
 def _gives(root: ast.AST) -> bool:
     """Whether a function gives back something."""
     return any(isinstance(node, ast.Return) and node.value is not None for node in nodes(root))
+
+
+def matters(function: Function) -> bool:
+    """Whether a function that a constructor calls can matter to the object: it sets attributes, or gives a value."""
+    if type(function.node) is ast.Lambda or passes_on(function):
+        return True
+    return any(
+        (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
+        or (type(n) is ast.Return and n.value is not None)
+        or type(n) in (ast.Yield, ast.YieldFrom)
+        or (type(n) is ast.Call and _may_set(n))
+        for n in nodes(function.node)
+    )
+
+
+def _may_set(call: ast.Call) -> bool:
+    """Whether a call can give an object an attribute, or fill one: `setattr`, `self.register_buffer`, `self.layers.append`."""
+    func = call.func
+    if type(func) is ast.Attribute:
+        return func.attr in _FILLS
+    return type(func) is ast.Name and func.id == "setattr"
+
+
+def asked_of_self(function: Function, known: dict[Function, frozenset[str]]) -> frozenset[str]:
+    """The attributes of its receiver that a method reads."""
+    function.read()
+    names = known.get(function)
+    if names is None:
+        node = function.node
+        first = node.args.args[0].arg if node.args.args else "self"
+        names = known[function] = frozenset(
+            n.attr
+            for n in nodes(node)
+            if type(n) is ast.Attribute
+            and type(n.ctx) is ast.Load
+            and type(n.value) is ast.Name
+            and n.value.id == first
+        )
+    return names

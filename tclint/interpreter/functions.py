@@ -7,7 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import called_apart, constructors, exceptions, execute, fitting, hints, parameters, wrappers
+from tclint.interpreter import (
+    called_apart,
+    constructors,
+    exceptions,
+    execute,
+    fitting,
+    hints,
+    parameters,
+    run_apart,
+    wrappers,
+)
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
 from tclint.interpreter.frame import ONCE, RARE, Env, Frame
@@ -16,7 +26,6 @@ from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
 from tclint.interpreter.state import Remembered
 from tclint.program import Class, Function
-from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
@@ -42,9 +51,6 @@ if TYPE_CHECKING:
 
 _CONSTANT: Final = frozenset(facts.named("takes the result of a function for a constant"))
 _ELSEWHERE: Final = frozenset(facts.named("makes a program of another compiler"))
-_FILLS: Final = frozenset(facts.named("registers what its module holds")) | frozenset(
-    facts.named("adds a value to a sequence")
-)
 _OPAQUE: Final = frozenset({"disabled", "elsewhere", "in graph"})
 _MAX_DEPTH: Final = 40
 _MAX_EAGER_DEPTH: Final = 10
@@ -265,26 +271,10 @@ class Functions:
             if function.name == "__init__"
             else [function]
         )
-        names = frozenset().union(*map(self._asked_of_self, runs))
+        known = self._text.self_calls
+        names = frozenset().union(*(constructors.asked_of_self(run, known) for run in runs))
         find = self._interp.classes.definition
         return any(find(cls, n) is not find(function.cls, n) for n in names)
-
-    def _asked_of_self(self, function: Function) -> frozenset[str]:
-        """The attributes of its receiver that a method reads."""
-        function.read()
-        names = self._text.self_calls.get(function)
-        if names is None:
-            node = function.node
-            first = node.args.args[0].arg if node.args.args else "self"
-            names = self._text.self_calls[function] = frozenset(
-                n.attr
-                for n in nodes(node)
-                if type(n) is ast.Attribute
-                and type(n.ctx) is ast.Load
-                and type(n.value) is ast.Name
-                and n.value.id == first
-            )
-        return names
 
     def _constructs(self, frame: Frame, function: Function) -> bool:
         """Whether a call in a constructor can matter to the object: it sets attributes, or its value is used."""
@@ -298,17 +288,7 @@ class Functions:
         function.read()
         known = self._text.sets_attributes.get(function)
         if known is None:
-            known = self._text.sets_attributes[function] = (
-                type(function.node) is ast.Lambda
-                or any(
-                    (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
-                    or (type(n) is ast.Return and n.value is not None)
-                    or type(n) in (ast.Yield, ast.YieldFrom)
-                    or (type(n) is ast.Call and _may_set(n))
-                    for n in nodes(function.node)
-                )
-                or constructors.passes_on(function)
-            )
+            known = self._text.sets_attributes[function] = constructors.matters(function)
         return known
 
     # -- runs ---------------------------------------------------------------------------------------------------
@@ -399,7 +379,7 @@ class Functions:
             and frame is not None
             and frame.constructing
             and not objects
-            and self._stands_alone(frame, value)
+            and run_apart.stands_alone(frame, value.function)
         ):
             found = self._interp.apart.result(frame, value, env)  # type: ignore[union-attr]
             if found is not None:
@@ -441,22 +421,6 @@ class Functions:
         if self._interp.recordings.length != done:
             memo.deeds[key] = self._interp.recordings.since(done)
         return result
-
-    def _stands_alone(self, frame: Frame, value: FunctionValue) -> bool:
-        """Whether what a constructor calls is a function of a file that nothing around the call matters to."""
-        interp, function = self._interp, value.function
-        return (
-            interp.apart is not None
-            and self._emitter.quiet > 0
-            and function.cls is None
-            and function.parent is None
-            and not function.module.library
-            and not frame.modes
-            and not frame.capturing
-            and not interp.graph_memory.runs
-            and not interp.graph_memory.paused
-            and not interp.recordings.concerned
-        )
 
     def around(self, frame: Frame, node: ast.AST, made: Partial, body: Callable[[Value], None]) -> None:
         """Run a generator that is a context manager: up to its `yield`, where the body runs, and on to its end."""
@@ -518,14 +482,6 @@ def _constructing(function: Function, caller: Frame | None) -> bool:
     if caller is not None and caller.constructing:
         return True
     return function.name == "__init__" and (caller is None or not constructors.captures(function))
-
-
-def _may_set(call: ast.Call) -> bool:
-    """Whether a call can give an object an attribute, or fill one: `setattr`, `self.register_buffer`, `self.layers.append`."""
-    func = call.func
-    if type(func) is ast.Attribute:
-        return func.attr in _FILLS
-    return type(func) is ast.Name and func.id == "setattr"
 
 
 def _receiving_class(function: Function, env: Env) -> Class | None:

@@ -31,8 +31,8 @@ from tclint.program import Program
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
-    from tclint.interpreter.apart import Apart
     from tclint.interpreter.frame import Frame
+    from tclint.interpreter.run_apart import Apart
     from tclint.values import Value
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter import answering, built_names, constructors, fitting, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
+from tclint.interpreter.constructions import Constructions
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
@@ -39,7 +40,6 @@ from tclint.values import (
     Tensor,
     Union,
     Value,
-    join,
     scalar_type,
 )
 from tclint.values.moments import GROWS
@@ -50,13 +50,10 @@ if TYPE_CHECKING:
 
 _PLAIN: Final = {"builtins": builtins, "collections": collections}
 """Where classes come from whose attributes can be looked up."""
-_MAX_CONSTRUCTIONS: Final = 12
 _MAX_BUILDING_DEPTH: Final = 20
 """How deep in compiled code constructors are followed."""
 _ROWS: Final = 16
 """Rows of an object that are asked for one by one."""
-COUNTED_TURNS: Final = ("0", "1", "2")
-"""What stands for the numbers of a loop whose length nobody knows."""
 _SEQUENCES: Final = ("builtins.list", "builtins.tuple")
 _NEVER_INSTANCES: Final = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
@@ -77,8 +74,7 @@ class Objects:
         self._memo = interp.memo
         self._learned = interp.learned
         self._emitter = interp.emitter
-        self.constructed: dict[Any, Instance] = {}
-        """The objects of which this interpreter learned how they are built, by their keys."""
+        self.constructions = Constructions(interp)
         self._tokenizer = _any_of(interp.options.tokenizers)
 
     # -- construction -------------------------------------------------------------------------------------------
@@ -132,7 +128,7 @@ class Objects:
         self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
         self._emitter.emit(events.ProgramCall, frame, node, ClassValue(cls), args, keywords)
-        self._note_made(frame, node, cls, args, keywords)
+        self.constructions.made(frame, node, cls, args, keywords)
         classes = self._interp.classes
         if classes.find_method(cls, "__init__") is None:
             fields = classes.fields(cls)
@@ -155,63 +151,7 @@ class Objects:
         tensors = [(place, "tensor") for place, value in given if type(value) is Tensor]
         context: Any = (*((p, value.key) for p, value in deciding), *tensors) if inner < MAX_NESTING else "deep"
         instance = Instance(cls, context, nesting=inner + 1)
-        if instance.key in self._learned.constructions:
-            self._join_construction(instance, args, keywords)
-            return instance
-        if self._learned.construction_count.get(cls, 0) >= _MAX_CONSTRUCTIONS:
-            return Instance(cls)
-        self._keep_construction(instance, args, keywords)
-        return instance
-
-    def _keep_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
-        count = self._learned.construction_count
-        count[instance.cls] = count.get(instance.cls, 0) + 1
-        self._learned.constructions[instance.key] = (list(args), dict(keywords))
-        self.constructed[instance.key] = instance
-
-    def constructed_elsewhere(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
-        """Know of an object that was built where it was found out what a constructor gives."""
-        if instance.key in self._learned.constructions:
-            self._join_construction(instance, args, keywords)
-        else:
-            self._keep_construction(instance, args, keywords)
-
-    def _note_made(
-        self, frame: Frame, node: ast.AST, cls: Class, args: Sequence[Value], keywords: Mapping[str, Value]
-    ) -> None:
-        """Remember the numbers and names that one function makes objects of a class with: they share their code."""
-        init = self._interp.classes.find_method(cls, "__init__")
-        if init is None or frame.region is not None:
-            return
-        names = parameters.signature(init).names[1:]
-        for name, value in (*zip(names, args, strict=False), *keywords.items()):
-            maker = (frame.module.path, frame.function.qualname if frame.function is not None else "")
-            told: tuple[object, ...] = ()
-            if isinstance(value, Const) and type(value.value) in (int, float, str):
-                told = (value.value,)
-            elif value.source == "counted":
-                told = COUNTED_TURNS
-            if told:
-                made = self._learned.made_with.setdefault((cls.module.path, cls.qualname, name), {})
-                known = made.setdefault(maker, {})
-                for each in told:
-                    self.note(known, each, f"{frame.module.path}:{getattr(node, 'lineno', 0)}")
-
-    @staticmethod
-    def note(known: dict[Any, str], value: object, place: str) -> None:
-        """Remember a number or a name that objects were made with, and where."""
-        if len(known) < _MAX_CONSTRUCTIONS:
-            known.setdefault(value, place)
-
-    def _join_construction(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
-        """Instances built alike but for numbers share one description, in which those numbers are unknown."""
-        old_args, old_keywords = self._learned.constructions[instance.key]
-        if len(old_args) != len(args) or instance.key in self._memo.attributes:
-            return
-        joined = [join(a, b) for a, b in zip(old_args, args, strict=True)]
-        merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
-        self._learned.constructions[instance.key] = (joined, merged)
-        self.constructed[instance.key] = instance
+        return self.constructions.of(instance, args, keywords)
 
     # -- attributes ---------------------------------------------------------------------------------------------
 

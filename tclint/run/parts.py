@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
 from tclint.interpreter import execute
-from tclint.interpreter.apart import Apart
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter
 from tclint.interpreter.options import Options
+from tclint.interpreter.run_apart import Apart
 from tclint.interpreter.state import TOP_LEVEL, Failure, SiteKnowledge
 from tclint.model.finding import RANK, Finding
 from tclint.model.report import Problem

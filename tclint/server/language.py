@@ -18,7 +18,6 @@ from pygls.uris import from_fs_path, to_fs_path
 from tclint import __version__
 from tclint.model.errors import UserError
 from tclint.model.finding import Applicability, Effect, Finding
-from tclint.output import words
 from tclint.ruleset.loading import RuleError
 from tclint.ruleset.rule import Rule
 from tclint.server import books, spots, wording
@@ -372,21 +371,6 @@ class Language:
     def _diagnostic(self, finding: Finding, linted: Linted, positions: wording.Positions) -> Any:
         rule = self._rules.get(os.path.dirname(linted.document.path), {}).get(finding.code)
         own = from_fs_path(linted.document.path)
-        related = [
-            types.DiagnosticRelatedInformation(
-                types.Location(own, spots.between(*positions.whole_line(label.line))), label.text
-            )
-            for label in finding.labels
-        ]
-        title = words.reason(finding)
-        for number, step in enumerate(finding.chain[:-1] if len(finding.chain) > 1 else finding.chain):
-            there = types.Position(step.line - 1, 0)
-            related.append(
-                types.DiagnosticRelatedInformation(
-                    types.Location(from_fs_path(linted.absolute(step.path)), types.Range(there, there)),
-                    f"{title}: {step.text}" if not number else f"→ {step.text}",
-                )
-            )
         broken = finding.effect is Effect.ERROR
         return types.Diagnostic(
             range=spots.span(finding, positions),
@@ -395,7 +379,7 @@ class Language:
             code=finding.code,
             code_description=types.CodeDescription(spots.page(rule)) if rule is not None else None,
             source="tclint",
-            related_information=related or None,
+            related_information=spots.related(finding, own, linted.absolute, positions) or None,
         )
 
     # -- what the editor asks ---------------------------------------------------------------------------------

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
 from lsprotocol import types
+from pygls.uris import from_fs_path
 
 from tclint.model.finding import Finding, Severity
+from tclint.output import words
 from tclint.ruleset.rule import Rule
 from tclint.server import wording
 
@@ -24,6 +27,24 @@ def span(finding: Finding, positions: wording.Positions) -> Any:
     start, end = positions.at(here.line, here.column), positions.at(here.end_line, here.end_column)
     # A problem with a whole file has no width: mark its line.
     return between(start, end) if end > start else between(*positions.whole_line(here.line))
+
+
+def related(finding: Finding, own: str, absolute: Callable[[str], str], positions: wording.Positions) -> list[Any]:
+    """The places that a finding names beside its own: labels of its file, and the chain that leads to it."""
+    found = [
+        types.DiagnosticRelatedInformation(types.Location(own, between(*positions.whole_line(label.line))), label.text)
+        for label in finding.labels
+    ]
+    title = words.reason(finding)
+    for number, step in enumerate(finding.chain[:-1] if len(finding.chain) > 1 else finding.chain):
+        there = types.Position(step.line - 1, 0)
+        found.append(
+            types.DiagnosticRelatedInformation(
+                types.Location(from_fs_path(absolute(step.path)), types.Range(there, there)),
+                f"{title}: {step.text}" if not number else f"→ {step.text}",
+            )
+        )
+    return found
 
 
 def between(start: tuple[int, int], end: tuple[int, int]) -> Any:

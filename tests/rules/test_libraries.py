@@ -191,10 +191,11 @@ def test_a_loop_over_a_progress_bar_breaks_where_it_loops(tmp_path: Path) -> Non
     assert loop.graph_breaks[0] == "GB0008"
 
 
-def test_a_dimension_by_its_number_is_asked_of_tensors(tmp_path: Path) -> None:
+def test_what_is_summed_in_compiled_code_is_a_tensor_or_an_array(tmp_path: Path) -> None:
+    """Run on 2.13: a branch on an array of numpy breaks the graph, too, since Dynamo traces it as a tensor."""
     (tmp_path / "m.py").write_text(BARS)
     report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
-    assert [f.line for f in report.findings if f.code == "TCL101"] == [32]
+    assert [f.line for f in report.findings if f.code == "TCL101"] == [32, 34, 36]
 
 
 def test_packages_that_dynamo_skips(tmp_path: Path) -> None:

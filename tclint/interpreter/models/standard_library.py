@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import named_tuples, objects
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
@@ -193,27 +193,6 @@ def _dict_of_class(name: str) -> _Handler:
     return make
 
 
-def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    """The class, whose name says what its fields are called, where that is known."""
-    told = args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN)
-    if isinstance(told, Seq) and told.items is not None:
-        texts = [each.value for each in told.items if isinstance(each, Const)]
-        known = len(texts) == len(told.items)
-    else:
-        texts, known = [told.value if isinstance(told, Const) else None], isinstance(told, Const)
-    if not known or not all(isinstance(text, str) for text in texts):
-        return External(NAMED_TUPLE)
-    return External(" ".join([NAMED_TUPLE, *(" ".join(texts).replace(",", " ").split())]))
-
-
-def _named_tuple(names: Sequence[str], args: Args, keywords: Keywords) -> Value:
-    """`Pair(a, second=b)`: a tuple, of which names stand for the items where each of them is given."""
-    given = {**dict(zip(names, args, strict=False)), **keywords}
-    if not names or len(args) > len(names) or given.keys() != set(names):
-        return Seq("tuple", (*args, *keywords.values()))
-    return Seq("tuple", tuple(given[name] for name in names)).named(tuple(names))
-
-
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
     limit = most.value if isinstance(most, Const) and (most.value is None or isinstance(most.value, int)) else -1
@@ -241,8 +220,6 @@ def _identity(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 
 IDENTITY: Final = "tclint.identity"
 """A decorator that gives back what it is given, under a name of our own."""
-NAMED_TUPLE: Final = "tclint.namedtuple"
-"""A class that `collections.namedtuple` makes; behind it, where known, the names of its fields."""
 
 
 def _while(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -317,7 +294,7 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
     **{name: _dict_of_class(name) for name in ("collections.OrderedDict", "collections.defaultdict")},
-    "collections.namedtuple": _named_tuple_class,
+    "collections.namedtuple": named_tuples.class_of,
     "collections.deque": _deque,
     "re.compile": _pattern,
     IDENTITY: _identity,
@@ -330,9 +307,8 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     if handler is not None:
         return handler(frame, node, args, keywords)
     made, *fields = name.split(" ")
-    if made == NAMED_TUPLE:
-        star = any(isinstance(value, Seq) and value.kind == "star" for value in args)
-        return Seq("tuple", None, UNKNOWN) if star else _named_tuple(fields, args, keywords)
+    if made == named_tuples.CLASS:
+        return named_tuples.made(fields, args, keywords)
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Final
 
 from tclint import events
 from tclint.interpreter import exceptions, handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
-from tclint.interpreter.models import hooks
+from tclint.interpreter.models import hooks, masks
 from tclint.interpreter.models.laid_out import is_int, laid_out, leaves_gaps, parted, picked, sliced
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.numpy import array_method
@@ -64,7 +63,6 @@ from tclint.values import (
     Tensor,
     Value,
     join,
-    tensor_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.place import is_place
@@ -341,9 +339,9 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
         if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
         else [index_value]
     )
-    mask = next((t for p in parts if (t := _mask(p)) is not None), None)
+    mask = next((t for p in parts if (t := masks.of(p)) is not None), None)
     if mask is None and isinstance(node, ast.Subscript):
-        named = _named_mask(node.slice, index_value)
+        named = masks.named(node.slice, index_value)
         if named is not None:
             # Nothing but a boolean mask goes by this name as an index.
             mask = named
@@ -371,26 +369,6 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
             result = result.with_(shape=layout.sizes, strides=layout.strides)
     frame.interp.emitter.emit(events.Subscript, frame, node, tensor, index_value, result)
     return result
-
-
-def _named_mask(node: ast.expr, value: Value) -> Tensor | None:
-    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-    values = value.items if isinstance(node, ast.Tuple) and isinstance(value, Seq) and value.items else (value,)
-    for part, inner in zip(nodes, values, strict=False):
-        tensor = tensor_of(inner)
-        base = part.value if isinstance(part, ast.Subscript) else part
-        name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
-        if tensor is not None and not tensor.dtype and tensor.ndim != 0 and _MASK_NAME.search(name):
-            return tensor.with_(dtype="b", conf=min(tensor.conf, USED))
-    return None
-
-
-_MASK_NAME: Final = re.compile(r"(^|_)masks?($|_)")
-
-
-def _mask(part: Value) -> Tensor | None:
-    tensor = tensor_of(part)
-    return tensor if tensor is not None and tensor.dtype == "b" else None
 
 
 def call_method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, keywords: Keywords) -> Value:

@@ -170,7 +170,7 @@ class Apart:
             value = run(interp)
             if any(isinstance(failure.error, RecursionError) for failure in interp.results.failures):
                 raise Shared()  # how deep it gets depends on where it is asked
-            learned, constructed = interp.learned, interp.objects.constructed
+            learned, constructed = interp.learned, interp.objects.constructions.constructed
             was = self._learned.frozen
             return Built(
                 value,
@@ -233,13 +233,13 @@ def _learn(interp: Interpreter, built: Built[Any]) -> None:
     """Know what a constructor taught, as if it had been run here."""
     interp.program.touched.update(built.read)
     for instance, (args, keywords) in built.constructed:
-        interp.objects.constructed_elsewhere(instance, args, keywords)
+        interp.objects.constructions.elsewhere(instance, args, keywords)
     for key, made in built.made_with.items():
         mine = interp.learned.made_with.setdefault(key, {})
         for maker, told in made.items():
             known = mine.setdefault(maker, {})
             for value, place in told.items():
-                interp.objects.note(known, value, place)
+                interp.objects.constructions.note(known, value, place)
     interp.learned.frozen |= built.frozen
     interp.learned.frozen -= built.thawed
     failures = interp.results.failures
@@ -419,4 +419,21 @@ def _sealed(learned: SiteKnowledge) -> SiteKnowledge:
         late_within=_SealedDict(learned.late_within),
         frozen=set(learned.frozen),
         rebound=_SealedSet(learned.rebound),
+    )
+
+
+def stands_alone(frame: Frame, function: Function) -> bool:
+    """Whether what a constructor calls is a function of a file that nothing around the call matters to."""
+    interp = frame.interp
+    return (
+        interp.apart is not None
+        and interp.emitter.quiet > 0
+        and function.cls is None
+        and function.parent is None
+        and not function.module.library
+        and not frame.modes
+        and not frame.capturing
+        and not interp.graph_memory.runs
+        and not interp.graph_memory.paused
+        and not interp.recordings.concerned
     )

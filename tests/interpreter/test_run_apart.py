@@ -6,10 +6,10 @@ import pytest
 from small_programs import cls, function, interpreter, module
 
 from tclint.events.dispatch import Dispatcher
-from tclint.interpreter.apart import Apart
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.functions import Functions
 from tclint.interpreter.machine import Interpreter
+from tclint.interpreter.run_apart import Apart
 from tclint.program import Function, reads
 from tclint.values import Const, FunctionValue, Instance, Region, Scalar, Value
 
@@ -117,9 +117,9 @@ def test_whoever_asks_knows_how_the_parts_are_built() -> None:
     for _ in range(2):
         interp = fresh(apart, teacher)
         attributes(interp, "Other")
-        known.append([instance.cls.name for instance in interp.objects.constructed.values()])
+        known.append([instance.cls.name for instance in interp.objects.constructions.constructed.values()])
         assert ("a.py", "Layer", "width") in interp.learned.made_with
-        layer = next(iter(interp.objects.constructed.values()))
+        layer = next(iter(interp.objects.constructions.constructed.values()))
         assert isinstance(interp.instance_attributes.of(layer)["act"], Value)
     assert known[0] == known[1]
     assert "Layer" in known[0]
