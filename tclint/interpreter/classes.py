@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _NOT_MODULES: Final = ("builtins.", "torch.autograd.", "torch.utils.", "torch.optim.", "numpy.", "typing_extensions.")
+_DEEP: Final = 32
+"""Orders of more classes are found out by each interpreter: generated chains of thousands would be copied for each of their classes."""
 """Packages whose classes are no modules, whatever methods they are given."""
 
 
@@ -50,7 +52,7 @@ class Classes:
             self._mro[cls] = told.value
             return told.value
         order = self._linearised(cls)
-        if order[0] is cls and all(ancestor in text.bases for ancestor in order):
+        if len(order) <= _DEEP and order[0] is cls and all(ancestor in text.bases for ancestor in order):
             text.mro[cls] = Told(order, frozenset(order).union(*(text.bases[each].read for each in order)))
         return order
 
