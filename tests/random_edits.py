@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator
+
+from lintkit import ROOT, Project
 
 EDITS = int(os.environ.get("TCLINT_RANDOM_EDITS", "8"))
 """How many edits a test makes."""
@@ -35,3 +38,17 @@ def edited(source: str, number: int, dice: random.Random) -> str:
     else:
         text.insert(dice.randrange(len(text) + 1), dice.choice(COMINGS))
     return "".join(text)
+
+
+def over(project: Project, fixtures: str, most: int, seed: int) -> Iterator[str]:
+    """Copy the demo and some fixtures of rules into a project, and edit one file after the other: the names of those that were."""
+    chosen = sorted((ROOT / "fixtures" / "demo").rglob("*.py"))
+    chosen += sorted((ROOT / "fixtures" / "rules").glob(fixtures))[:most]
+    for path in chosen:
+        project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
+    dice = random.Random(seed)
+    names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
+    for number in range(EDITS):
+        name = dice.choice(names)
+        project.write({name: edited((project.root / name).read_text(), number, dice).encode()})
+        yield name

@@ -12,7 +12,19 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Function, Touched
-from tclint.values import ENUM, UNKNOWN, ClassValue, Const, External, FunctionValue, Instance, Method, Object, Value
+from tclint.values import (
+    ENUM,
+    UNKNOWN,
+    ClassValue,
+    Const,
+    External,
+    FunctionValue,
+    Instance,
+    Method,
+    NamedTupleClass,
+    Object,
+    Value,
+)
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -214,9 +226,11 @@ class Classes:
         """The fields of a dataclass-like class, base classes first."""
         known = self._knowledge.field_names.get(cls)
         if known is None:
-            outside = self.external_base(cls).split(" ")
-            names: dict[str, None] = dict.fromkeys(outside[1:])  # `class Pair(namedtuple("Pair", "a b"))`
+            names: dict[str, None] = {}
             for ancestor in reversed(self.mro(cls)):
+                for base in self.bases(ancestor):
+                    if isinstance(base, NamedTupleClass):  # `class Pair(namedtuple("Pair", "a b"))`
+                        names |= dict.fromkeys(base.fields)
                 for name, assigned in ancestor.assignments.items():
                     if assigned.annotated:
                         names[name] = None

@@ -286,7 +286,7 @@ class Names:
 
     def external_attribute(self, value: External, name: str) -> Value:
         """An attribute of something outside the program."""
-        dotted = f"{value.name.partition(' ')[0]}.{name}"  # behind a blank stand the fields of a named tuple
+        dotted = f"{value.name}.{name}"
         constant = self._constant(dotted)
         if constant is not None:
             return constant

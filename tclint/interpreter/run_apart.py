@@ -390,15 +390,17 @@ def _refused(self: object, *args: object, **keywords: object) -> NoReturn:
 
 
 class _SealedDict(dict[_K, _V]):
-    __setitem__ = __delitem__ = setdefault = update = pop = clear = __ior__ = _refused
+    __setitem__ = __delitem__ = setdefault = update = pop = popitem = clear = __ior__ = _refused
 
 
 class _SealedSet(set[_V]):
-    add = discard = remove = update = clear = __ior__ = __isub__ = _refused
+    add = discard = remove = pop = update = clear = __ior__ = __isub__ = __iand__ = __ixor__ = _refused
+    difference_update = intersection_update = symmetric_difference_update = _refused
 
 
 class _SealedList(list[_V]):
-    append = extend = insert = pop = clear = __setitem__ = __iadd__ = _refused
+    append = extend = insert = remove = pop = clear = sort = reverse = _refused
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refused
 
 
 def _sealed(learned: SiteKnowledge) -> SiteKnowledge:

@@ -36,6 +36,7 @@ from tclint.values.function import FunctionValue
 from tclint.values.instance import Instance
 from tclint.values.method import Method
 from tclint.values.module_value import ModuleValue
+from tclint.values.named_tuple_class import NamedTupleClass
 from tclint.values.namespace import Namespace
 from tclint.values.object import ENUM, Object
 from tclint.values.origin import NOWHERE, Origin
@@ -105,6 +106,7 @@ __all__ = [
     "Instance",
     "Method",
     "ModuleValue",
+    "NamedTupleClass",
     "Namespace",
     "Object",
     "Origin",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import random_edits
-from lintkit import ROOT, Project
+from lintkit import Project
 from test_store import EDITS, SOURCES, TRAIN
 
 from tclint.model.report import Report
@@ -70,15 +69,7 @@ def test_what_is_kept_changes_nothing(project: Project, process: Process, start:
 
 @pytest.mark.slow
 def test_nor_after_edits_at_random(project: Project, process: Process) -> None:
-    chosen = sorted((ROOT / "fixtures" / "demo").rglob("*.py"))
-    chosen += sorted((ROOT / "fixtures" / "rules").glob("TCL[345]0*/*.py"))[:16]
-    for path in chosen:
-        project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
-    dice = random.Random(1)
-    names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for number in range(random_edits.EDITS):
-        name = dice.choice(names)
-        project.write({name: random_edits.edited((project.root / name).read_text(), number, dice).encode()})
+    for name in random_edits.over(project, "TCL[345]0*/*.py", 16, seed=1):
         assert process.lint() == process.lint(kept=False), name
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -368,16 +367,7 @@ def test_the_comments_of_a_file_are_read_once(project: Project, monkeypatch: pyt
 @pytest.mark.slow
 def test_random_edits(project: Project) -> None:
     """Lines come and go in a copy of the demo and some fixtures, and definitions change places."""
-    chosen = sorted((ROOT / "fixtures" / "demo").rglob("*.py"))
-    chosen += sorted((ROOT / "fixtures" / "rules").glob("TCL[12]0*/*.py"))[:12]
-    for path in chosen:
-        project.write({f"{path.parent.name}/{path.name}": path.read_bytes()})
-    dice = random.Random(0)
-    names = sorted(p.relative_to(project.root).as_posix() for p in project.root.rglob("*.py"))
-    for number in range(random_edits.EDITS):
-        name = dice.choice(names)
-        text = random_edits.edited((project.root / name).read_text(), number, dice)
-        project.write({name: text.encode()})
+    for name in random_edits.over(project, "TCL[12]0*/*.py", 12, seed=0):
         assert run(project) == run(project, cached=False), name
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import named_tuples, objects
+from tclint.interpreter.models import objects
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
@@ -35,6 +35,7 @@ from tclint.values import (
     join_all,
     tensor_of,
 )
+from tclint.values.named_tuple_class import NAMED_TUPLE, NamedTupleClass
 from tclint.values.object import NAMESPACES
 from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
 from tclint.values.value import TENSOR
@@ -193,6 +194,22 @@ def _dict_of_class(name: str) -> _Handler:
     return make
 
 
+def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    """The class, with what its fields are called where that is known."""
+    told = args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN)
+    named = told.items if isinstance(told, Seq) else (told,)
+    texts = [each.value for each in named or () if isinstance(each, Const) and isinstance(each.value, str)]
+    if not named or len(texts) != len(named):
+        return External(NAMED_TUPLE)
+    return NamedTupleClass(tuple(" ".join(texts).replace(",", " ").split()))
+
+
+def _named_tuple(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    if any(isinstance(value, Seq) and value.kind == "star" for value in args):
+        return Seq("tuple", None, UNKNOWN)
+    return Seq("tuple", (*args, *keywords.values()))
+
+
 def _deque(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     most = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
     limit = most.value if isinstance(most, Const) and (most.value is None or isinstance(most.value, int)) else -1
@@ -294,10 +311,11 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
     **{name: _dict_of_class(name) for name in ("collections.OrderedDict", "collections.defaultdict")},
-    "collections.namedtuple": named_tuples.class_of,
+    "collections.namedtuple": _named_tuple_class,
     "collections.deque": _deque,
     "re.compile": _pattern,
     IDENTITY: _identity,
+    NAMED_TUPLE: _named_tuple,
 }
 
 
@@ -306,9 +324,6 @@ def _passes_on(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(frame, node, args, keywords)
-    made, *fields = name.split(" ")
-    if made == named_tuples.CLASS:
-        return named_tuples.made(fields, args, keywords)
     return instance(frame, node, name, args, keywords, open_ended) if is_class(name) else UNKNOWN
 
 
