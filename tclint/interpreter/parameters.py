@@ -491,8 +491,11 @@ def _entry_value(
             # A batch: what lies in it under the name of a tensor is as good as an argument of that name.
             held = [key for key in known.entries[node.arg] if _TENSOR_NAMES.match(key)]
             value = Dict({key: Tensor(USED, "", -1, BY_NAME, origin) for key in held}, UNKNOWN)
-        if fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
-            value = join(value, NONE)
-    elif fallback is not None and isinstance(fallback, Const) and fallback.value is None and value is not UNKNOWN:
+    if value is not UNKNOWN and (_is_none(fallback) or isinstance(value, Tensor) and node.arg in known.optional):
+        # What it compares with None may be that, whether the signature says so or not.
         value = join(value, NONE)
     return value.as_input(node.arg, origin) if forward else value
+
+
+def _is_none(default: Value | None) -> bool:
+    return isinstance(default, Const) and default.value is None

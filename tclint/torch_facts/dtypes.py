@@ -12,9 +12,14 @@ _LETTERS: Final = {
 }
 
 
+PYTHON: Final = {"bool": "torch.bool", "int": "torch.int64", "float": "torch.float64", "complex": "torch.complex128"}
+"""What a Python type stands for where torch asks for a dtype: `dtype=bool`."""
+_BUILTINS: Final = {f"builtins.{name}": dtype for name, dtype in PYTHON.items()}
+
+
 def letter_of(name: str) -> str:
     """`f`, `i`, `b` or `c` for `torch.float16`, the letter of a tensor's elements; "" for what is no dtype."""
-    return _LETTERS.get(name.removeprefix("torch."), "")
+    return _LETTERS.get(_BUILTINS.get(name, name).removeprefix("torch."), "")
 
 
 DTYPES: Final = frozenset(
@@ -43,6 +48,7 @@ _OTHER_NAMES: Final = {
 
 def exact(name: str) -> str:
     """`torch.half` -> `float16`; nothing for what is no dtype."""
+    name = _BUILTINS.get(name, name)
     if name not in DTYPES:
         return ""
     short = name.removeprefix("torch.")

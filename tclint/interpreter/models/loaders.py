@@ -9,6 +9,7 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.functions import Args, Handler, Keywords, instance
 from tclint.interpreter.models.laid_out import joined
+from tclint.torch_facts import dtypes
 from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     HOST,
@@ -32,10 +33,6 @@ from tclint.values.moments import COLLATED, KEPT
 LOADER: Final = "torch.utils.data.DataLoader"
 _TENSORS: Final = "torch.utils.data.TensorDataset"
 _SUBSET: Final = "torch.utils.data.Subset"
-_MADE_OF: Final = {
-    kind.__name__: f"torch.{name}" for kind, name in ((int, "int64"), (float, "float64"), (bool, "bool"))
-}
-"""The dtype of what Python's numbers are collated to."""
 _BATCHES: Final = 24
 """Batches that are told one by one."""
 
@@ -165,8 +162,8 @@ def _batch(frame: Frame, row: Value, size: int) -> Value:
         return Seq("tuple" if row.kind == "tuple" and not row.items else "list", _each(frame, row.items, size))
     if isinstance(row, Dict) and row.elem is None:
         return Dict(dict(zip(row.items, _each(frame, list(row.items.values()), size), strict=True)))
-    if isinstance(row, (Const, Scalar)) and row.python_type in _MADE_OF:
-        dtype = _MADE_OF[row.python_type]
+    if isinstance(row, (Const, Scalar)) and row.python_type in dtypes.PYTHON:
+        dtype = dtypes.PYTHON[row.python_type]
         return Tensor(
             PROVEN,
             letter_of(dtype),

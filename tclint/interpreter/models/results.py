@@ -42,7 +42,7 @@ def dtype_argument(args: Args, keywords: Keywords) -> str:
     value = keywords.get("dtype")
     candidates = [value] if value is not None else list(args)
     for candidate in candidates:
-        if isinstance(candidate, External) and candidate.name.startswith("torch."):
+        if isinstance(candidate, External) and candidate.name.startswith(("torch.", "builtins.")):
             found = letter_of(candidate.name)
             if found:
                 return found
