@@ -43,14 +43,14 @@ class Entries:
         """Interpret a method as the entry of a region with example arguments."""
         frame = Frame(self._interp, function.module, function, {}, region)
         names = parameters.signature(function).names[1:]
-        entry = parameters.entry(self._interp, function, receiver, region=region)
+        entry = parameters.entry(self._interp, function, receiver, region=region, uncalled=region.site is None)
         marked = [
             (a if a is not UNKNOWN else entry.get(n, UNKNOWN)).as_input(
                 n, Origin(function.node.lineno, None, function.module.path)
             )
             for a, n in zip(args, [*names, *(f"argument {i}" for i in range(len(args)))], strict=False)
         ]
-        # What the examples leave to its default may be passed by others.
+        # What the examples leave to its default may be passed by others, flags apart.
         rest = {n: v for n, v in entry.items() if n in names[len(marked) :]}
         bound = self._interp.functions.value(function).bound_to(receiver)
         return bound.call(frame, function.node, marked, rest)
@@ -85,7 +85,7 @@ class Entries:
                 env[name] = joined.as_input(name, Origin(function.node.lineno, None, function.module.path))
         decorated = self._uncompiled(function)
         if not itself and isinstance(decorated, FunctionValue) and decorated.function is not function:
-            return self.by_signature(function, receiver, region)
+            return self.by_signature(function, receiver, region, uncalled=False)
         return self._run(function, env, region)
 
     def _codes(self, target: Value, site: CompileSite | None) -> list[Code]:
@@ -133,16 +133,22 @@ class Entries:
                 yield Evidence(code, walk, rows, dynamic, settings)
 
     def by_signature(
-        self, function: Function, receiver: Value | None, region: Region | None, itself: bool = False
+        self,
+        function: Function,
+        receiver: Value | None,
+        region: Region | None,
+        itself: bool = False,
+        uncalled: bool = True,
     ) -> Value:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says.
 
-        `itself`: without its decorators.
+        `itself`: without its decorators. `uncalled`: no call of it is in sight.
         """
         decorated = self._uncompiled(function)
         if itself:
             decorated = UNKNOWN
-        env = parameters.entry(self._interp, function, receiver, region=region)
+        assumed = region is not None and region.site is None
+        env = parameters.entry(self._interp, function, receiver, region=region, uncalled=uncalled and assumed)
         vararg = parameters.variadic(function)[0]
         for captured in (self._closures.get(function) or {}).values():
             if vararg and isinstance(captured, FunctionValue):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter import hints
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
+from tclint.interpreter.left_alone import default_of_flag
 from tclint.program import Function
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts, layouts, returns, traits
@@ -435,14 +436,22 @@ def entry(
     receiver: Value | None,
     region: Region | None = None,
     constructor: bool = False,
+    uncalled: bool = False,
 ) -> Env:
-    """The environment of a function nobody in sight calls: its signature is all there is."""
+    """The environment of a function of which its signature is all that is known.
+
+    `uncalled`: nobody in sight calls it, and flags that the program never sets keep their defaults.
+    """
     known = signature(function)
     env: Env = {}
     forward = region is not None
     for i, (node, default) in enumerate([*known.nodes, *known.kwonly]):
         if i == 0 and receiver is not None:
             env[node.arg] = receiver
+            continue
+        kept = default_of_flag(function, node, default) if uncalled else None
+        if kept is not None:
+            env[node.arg] = kept
             continue
         env[node.arg] = _entry_value(interp, function, node, default, known, forward, constructor)
     if known.vararg:
@@ -491,8 +500,9 @@ def _entry_value(
             # A batch: what lies in it under the name of a tensor is as good as an argument of that name.
             held = [key for key in known.entries[node.arg] if _TENSOR_NAMES.match(key)]
             value = Dict({key: Tensor(USED, "", -1, BY_NAME, origin) for key in held}, UNKNOWN)
-    if value is not UNKNOWN and (_is_none(fallback) or isinstance(value, Tensor) and node.arg in known.optional):
-        # What it compares with None may be that, whether the signature says so or not.
+    compared = node.annotation is None and isinstance(value, Tensor) and node.arg in known.optional
+    if value is not UNKNOWN and (compared or _is_none(fallback)):
+        # What it compares with None may be that where no annotation says otherwise.
         value = join(value, NONE)
     return value.as_input(node.arg, origin) if forward else value
 

@@ -149,7 +149,7 @@ class Net(nn.Module):
         super().__init__()
         self.graph = nx.Graph()
 
-    def forward(self, x, steps=3, show=False):
+    def forward(self, x, show, steps=3):
         bar = tqdm(range(steps), disable=not show)
         for step in bar:
             x = x + step
