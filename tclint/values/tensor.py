@@ -174,7 +174,7 @@ class Tensor(Value):
         return [row] * min(many, most), many <= most
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
-        return self.derived(frame.origin(node), self.dtype, self.ndim)
+        return MODELS.tensors.unary(frame, node, self, operator)
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         return MODELS.tensors.arithmetic(frame, node, operator, left, right)
@@ -237,7 +237,7 @@ class Tensor(Value):
         rank = len(shape) if shape else 1
         return guarded.Tensor(
             shape,
-            self.exact or (self.dtype if self.dtype in ("b", "c") else ""),
+            self.exact or ("bool" if self.dtype == "b" else ""),
             True if self.flags & NEEDS_GRAD else False if made else None,
             bool(self.flags & PARAMETER),
             self.strides,

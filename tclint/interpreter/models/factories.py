@@ -103,7 +103,13 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
         return nested_sizes(args[0]) if args else None
     if short in ("arange", "randperm"):
         return counted(args)
-    if short == "eye":
+    if short in ("linspace", "logspace"):
+        many = args[2] if len(args) > 2 else keywords.get("steps")
+        return (many.value,) if isinstance(many, Const) and type(many.value) is int else None
+    if short == "normal":
+        wanted = args[2] if len(args) > 2 else keywords.get("size")
+        args = [wanted] if isinstance(wanted, Seq) else []
+    elif short == "eye":
         args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
     elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
         return None
@@ -113,9 +119,11 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
         sizes = [shape] if shape is not None else []
     elif short == "full":
         sizes = args[:1]
+    if not sizes and isinstance(keywords.get("size"), Seq):
+        sizes = [keywords["size"]]
     if len(sizes) == 1 and isinstance(sizes[0], Seq):
-        if sizes[0].items is None:
-            return None
+        if not sizes[0].items:
+            return () if sizes[0].items == () else None
         sizes = sizes[0].items
     return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
 

@@ -19,6 +19,7 @@ from tclint.values import (
     BOOL,
     GRADIENT_UNKNOWN,
     INT,
+    NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
     PARAMETER,
@@ -137,9 +138,15 @@ def _sized(frame: Frame, func: Object, given: Value, result: Tensor) -> Tensor:
     if shape is None:
         return result
     exact = given.exact if given.dtype == "f" else ""
-    # Its parameters may be frozen.
-    flags = result.flags | (GRADIENT_UNKNOWN if frame.grad is not False else 0)
+    flags = result.flags | (_gradient(frame, func, given) if frame.grad is not False else 0)
     return result.with_(shape=shape, strides=given.strides, exact=exact, flags=flags)
+
+
+def _gradient(frame: Frame, func: Object, given: Tensor) -> int:
+    """Whether what a module gives requires a gradient. Parameters do, as long as nothing in sight freezes any."""
+    if not sizes.has_parameters(func.name):
+        return given.flags & (NEEDS_GRAD | GRADIENT_UNKNOWN)
+    return NEEDS_GRAD if frame.grad and b"requires_grad" not in frame.module.data else GRADIENT_UNKNOWN
 
 
 def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
