@@ -164,6 +164,8 @@ class Tensor(Value):
         return "size"
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        if frame.region is None and isinstance(self.shape, tuple) and self.shape and not self.flags & ARRAY:
+            return self.item(frame, node, Const(0))
         return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
 
     def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
@@ -234,6 +236,7 @@ class Tensor(Value):
     def guarded(self) -> Guarded:
         shape = self.shape if isinstance(self.shape, tuple) else None
         made = self.conf == PROVEN and shape is not None and not self.flags & GRADIENT_UNKNOWN
+        made &= self.flags & (PARAMETER | NO_GRADIENT) != PARAMETER  # parameters may be frozen, or buffers
         rank = len(shape) if shape else 1
         return guarded.Tensor(
             shape,

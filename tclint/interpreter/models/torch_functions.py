@@ -92,7 +92,7 @@ def _parameter(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     data = args[0] if args else keywords.get("data")
     if frame.region is None and isinstance(data, Tensor) and isinstance(data.shape, tuple):
         wanted = keywords.get("requires_grad")
-        flags = PARAMETER if isinstance(wanted, Const) and not wanted.value else PARAMETER | NEEDS_GRAD
+        flags = PARAMETER | (NO_GRADIENT if isinstance(wanted, Const) and not wanted.value else NEEDS_GRAD)
         return Tensor(PROVEN, data.dtype, -1, flags, frame.origin(node), shape=data.shape, exact=data.exact)
     layout = data.flags & SPARSE if isinstance(data, Tensor) else 0
     return Tensor(PROVEN, "", -1, PARAMETER | layout, frame.origin(node))
