@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable
 from typing import Final
 
-from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.torch_facts import facts
 from tclint.values import (
