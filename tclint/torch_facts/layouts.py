@@ -64,9 +64,9 @@ def joined(parts: Sequence[Layout], dim: Any, stacked: bool) -> Layout | None:
         return None
     at = dim % len(first)
     along = [part.sizes[at] for part in parts if len(part.sizes) == len(first)]
-    if len(along) != len(parts) or None in along:
+    if len(along) != len(parts):
         return None
-    first[at] = sum(size for size in along if size is not None)
+    first[at] = None if None in along else sum(size for size in along if size is not None)
     plain = all(part.strides is None for part in parts)
     return Layout(tuple(first), None if plain else UNKNOWN_STRIDES)
 

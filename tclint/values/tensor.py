@@ -76,6 +76,7 @@ class Tensor(Value):
         "shape",
         "site",
         "strides",
+        "varied",
     )
     rank = TENSOR
 
@@ -93,6 +94,7 @@ class Tensor(Value):
         exact: str = "",
         strides: tuple[int, ...] | None = None,
         cls: Class | None = None,
+        varied: frozenset[int] = frozenset(),
     ) -> None:
         self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
         self.marks = marks  # dimensions marked dynamic in eager code
@@ -111,6 +113,9 @@ class Tensor(Value):
             self.key = (*self.key, shape, marks, strides)
         if exact:
             self.key = (*self.key, exact)
+        self.varied = varied  # dimensions of which nobody knows the size, but that it is another one each time
+        if varied:
+            self.key = (*self.key, "varied", varied)
         self.cls = cls
         if cls is not None:
             self.key = (*self.key, cls.qualname, cls.module.path)
@@ -217,7 +222,8 @@ class Tensor(Value):
         if not isinstance(like, Tensor) or not isinstance(like.shape, tuple):
             return self
         told = GRADIENT_UNKNOWN | like.flags & (NEEDS_GRAD | DATA_SIZED)
-        return self.with_(shape=like.shape, exact=like.exact, strides=like.strides, flags=self.flags | told)
+        flags = self.flags | told
+        return self.with_(shape=like.shape, exact=like.exact, strides=like.strides, flags=flags, varied=like.varied)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         return change(self) if self.flags & of else self
@@ -247,11 +253,12 @@ class Tensor(Value):
             marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
             unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if UNBACKED // 2 <= dim < FIXED // 2),
             fixed=frozenset((dim - FIXED) % rank for dim in self.marks if dim >= FIXED // 2),
+            varied=self.varied,
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(STEADY | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
-        return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
+        return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None, varied=frozenset())
 
     def join_alike(self, other: Tensor) -> Value | None:
         if (
@@ -280,6 +287,7 @@ class Tensor(Value):
             self.exact if self.exact == other.exact else "",
             self.strides if self.strides == other.strides else (),
             self.cls if self.cls is other.cls else None,
+            self.varied & other.varied,
         )
 
     def widen(self) -> Value:
@@ -299,6 +307,7 @@ _TENSOR_FIELDS: Final = (
     "exact",
     "strides",
     "cls",
+    "varied",
 )
 # What a join keeps only where both have it.
 _IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT | SPARSE

@@ -10,6 +10,7 @@ from tclint.interpreter.models.results import (
     is_number,
     literal_dtype,
 )
+from tclint.timeline.guarded import Varies
 from tclint.torch_facts import traits
 from tclint.values import (
     ARRAY,
@@ -52,7 +53,17 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     wanted = keywords.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value is True:
         flags |= NEEDS_GRAD
-    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+    made = Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+    drawn = [*args, *(keywords[name] for name in ("size",) if name in keywords)] if shape and None in shape else []
+    return made.with_(varied=_varied(shape, drawn)) if drawn and shape is not None else made
+
+
+def _varied(shape: tuple[int | None, ...], given: Args) -> frozenset[int]:
+    """The dimensions whose size is a number that is another one each time."""
+    for sizes in (given, *(each.items for each in given if isinstance(each, Seq) and each.items is not None)):
+        if len(sizes) == len(shape):
+            return frozenset(dim for dim, size in enumerate(sizes) if isinstance(size.guarded(), Varies))
+    return frozenset()
 
 
 def _exact(dtype: str, args: Args, keywords: Keywords) -> str:

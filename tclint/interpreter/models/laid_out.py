@@ -199,7 +199,11 @@ def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> T
     result = result.with_(exact=exact, flags=result.flags | unsure)
     known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
     layout = layouts.joined(known, plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
-    return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
+    if layout is None:
+        return result
+    varied = frozenset().union(*(part.varied for part in parts)) if not stacked else frozenset()
+    varied = frozenset(dim for dim in varied if layout.sizes[dim] is None)
+    return result.with_(shape=layout.sizes, strides=layout.strides, varied=varied)
 
 
 def summed(equation: Value, tensors: Args, result: Tensor) -> Tensor:
