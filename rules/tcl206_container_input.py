@@ -49,7 +49,14 @@ class ContainerInput(Rule):
 
     code, name = "TCL206", "container-input"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    calls = (*facts.named("joins the tensors of a list"), *facts.named("walks a dict"), "builtins.len")
+    calls = (
+        *facts.named("joins the tensors of a list"),
+        *facts.named("walks a dict"),
+        "builtins.len",
+        "builtins.sorted",
+        "builtins.list",
+        "builtins.tuple",
+    )
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """`if "image" in batch`, `if i in skip`: what a container holds decides what is traced."""
@@ -90,7 +97,7 @@ class ContainerInput(Rule):
         if event.name.startswith("dict."):
             if isinstance(node.func, ast.Attribute) and event.receiver is not None:
                 yield from self._check(event, node.func.value, event.receiver)
-        elif node.args and event.args:
+        elif node.args and event.args and (isinstance(event.args[0], Dict) or event.name not in _COPIES):
             yield from self._check(event, node.args[0], event.args[0])
 
     def _check(self, event: Event, node: ast.expr, value: Value) -> Iterator[Finding]:
@@ -116,6 +123,8 @@ class ContainerInput(Rule):
         if function is None or node.id not in _parameters(function.node):
             return
         if evidence is None or node.id not in evidence.values:
+            if isinstance(event, Call) and event.name in _COPIES:
+                return
             confidence = Confidence.LOW
         elif evidence.lengths(node.id) > variation.SETTLES:
             confidence = Confidence.HIGH
@@ -134,6 +143,10 @@ class ContainerInput(Rule):
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",
         )
+
+
+_COPIES = ("builtins.sorted", "builtins.list", "builtins.tuple")
+"""Builtins that go through the keys of a dict."""
 
 
 def _contents(values: Sequence[Value]) -> set[Hashable]:

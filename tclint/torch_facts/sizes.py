@@ -166,6 +166,21 @@ def has_parameters(name: str) -> bool:
     return family not in _WITHOUT if family != "Same" else name.rpartition(".")[2] in _NORMS
 
 
+def is_known(name: str) -> bool:
+    """Whether what a module gives is known by its name."""
+    return _family(name) in _MODULES
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """The names of the parameters of a module that has some, nothing where they are not known."""
+    family = _family(name)
+    if family in ("Linear", "Conv", "ConvTranspose") or name.rpartition(".")[2].endswith(("LayerNorm", "GroupNorm")):
+        return ("weight", "bias")
+    if name.rpartition(".")[2].startswith("BatchNorm"):
+        return ("weight", "bias")
+    return ("weight",) if family == "Embedding" else ()
+
+
 def given_by(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes | None:
     """The sizes of what a module gives for a tensor of some sizes; None where they are not known."""
     family = _family(name)

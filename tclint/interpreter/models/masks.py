@@ -32,7 +32,10 @@ def taken(frame: Frame, node: ast.AST, tensor: Tensor, mask: Tensor, result: Ten
 def _made_anew(frame: Frame, node: ast.AST, mask: Tensor) -> bool:
     """Whether a mask is made in the turn of a loop, or in the call of a function, that takes something with it."""
     around = [each for each in ancestors(frame.module.tree, node) if isinstance(each, _TURNS)]
-    line, last = getattr(around[-1], "lineno", 0) if around else 0, getattr(around[-1], "end_lineno", 0) if around else 0
+    line, last = (
+        getattr(around[-1], "lineno", 0) if around else 0,
+        getattr(around[-1], "end_lineno", 0) if around else 0,
+    )
     return mask.origin.path == frame.module.path and line < mask.origin.line <= last
 
 

@@ -353,7 +353,9 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
             mask = named
             index_value = named
     if mask is not None:
-        result: Value = masks.taken(frame, node, tensor, mask, Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin))
+        result: Value = masks.taken(
+            frame, node, tensor, mask, Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
+        )
     elif (
         any(isinstance(p, Tensor) for p in parts)
         or any(isinstance(p, Seq) and p.kind in ("list", "tuple") and p is not index_value for p in parts)
