@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Final
 
 from tclint.events import Call, Enter, Event, Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
@@ -11,6 +12,9 @@ from tclint.program import Function
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Seq, Value
+
+_COPIES: Final = ("builtins.sorted", "builtins.list")
+"""Builtins that go through the keys of a dict."""
 
 
 class ContainerInput(Rule):
@@ -53,9 +57,7 @@ class ContainerInput(Rule):
         *facts.named("joins the tensors of a list"),
         *facts.named("walks a dict"),
         "builtins.len",
-        "builtins.sorted",
-        "builtins.list",
-        "builtins.tuple",
+        *_COPIES,
     )
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -143,10 +145,6 @@ class ContainerInput(Rule):
             confidence=confidence,
             help="stack or pad to a tensor in the caller and compile a tensor-only core",
         )
-
-
-_COPIES = ("builtins.sorted", "builtins.list", "builtins.tuple")
-"""Builtins that go through the keys of a dict."""
 
 
 def _contents(values: Sequence[Value]) -> set[Hashable]:

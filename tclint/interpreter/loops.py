@@ -15,6 +15,7 @@ from tclint.interpreter import expressions, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import GRAPHED, OWNED, USED, Seq, Tensor, Union, Value
 from tclint.values.value import NUMBER
 
@@ -23,7 +24,7 @@ _TURNS: Final = 8
 """Turns that are walked of a loop over a known sequence."""
 _GATHERED: Final = 32
 """The same in a function that only hands out what its loops make."""
-_FILLS: Final = ("append", "extend", "appendleft", "add")
+_FILLS: Final = frozenset(facts.named("makes a container grow or shrink"))
 _LATER: Final = 3
 """Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
 
