@@ -117,6 +117,8 @@ SEQUENCES = {
     "repeat": ("itertools.repeat(4, 3)", "4 4 4"),
     "pairwise": ("[b - a for a, b in itertools.pairwise((1, 4, 9))]", "3 5"),
     "an enumeration": ("Kind", "Kind.A Kind.B"),
+    "a dict of pairs": ("dict(zip('ab', (1, 2))).values()", "1 2"),
+    "a list that a loop fills": ("[len(filled(9)), len(filled(11))]", "9 11"),
     "members and more": ("(*Kind, Kind.A)", "Kind.A Kind.B Kind.A"),
 }
 
@@ -138,6 +140,12 @@ def nested():
     for a in (1, 2):
         for b in (1, 2):
             yield a * b
+
+def filled(n):
+    found = []
+    for _ in range(n):
+        found.append(n)
+    return found
 
 def listed():
     found = []
