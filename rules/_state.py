@@ -102,7 +102,7 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
     function = event.enclosing
     if function is None:
         return None
-    for part in ast.walk(node):
+    for part in _parts(function, node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             owner = event.ask.local(part.value.id)
             if isinstance(owner, Instance):
@@ -122,6 +122,36 @@ def changing(event: Event, node: ast.AST) -> tuple[str, Variation] | None:
         if id(read) in wanted:
             return ast.unparse(read), varied
     return None
+
+
+_STEPS = 3
+"""How many names an expression is followed through."""
+
+
+def _parts(function: Function, node: ast.AST) -> list[ast.AST]:
+    """The parts of an expression, and of what its names are bound to where that is in one place: `keep = 1 - self.p`."""
+    found = list(ast.walk(node))
+    bound = function.node_index(_bound_once)
+    followed: set[str] = set()
+    fresh = found
+    for _ in range(_STEPS):
+        names = {part.id for part in fresh if isinstance(part, ast.Name)} & bound.keys() - followed
+        followed |= names
+        fresh = [part for name in sorted(names) for part in ast.walk(bound[name])]
+        found = [*found, *fresh]
+    return found
+
+
+def _bound_once(function: ast.AST) -> dict[str, ast.expr]:
+    """What names of a function are bound to that it binds once, by a plain assignment."""
+    stores: dict[str, int] = {}
+    values: dict[str, ast.expr] = {}
+    for node in nodes(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stores[node.id] = stores.get(node.id, 0) + 1
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            values[node.targets[0].id] = node.value
+    return {name: value for name, value in values.items() if stores.get(name) == 1}
 
 
 def object_difference(event: Event, owner: Instance, name: str) -> Variation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Final
 
 from tclint.events import Call, Enter, Event, Loop, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
@@ -11,6 +12,9 @@ from tclint.program import Function
 from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Seq, Value
+
+_COPIES: Final = ("builtins.sorted", "builtins.list")
+"""Builtins that go through the keys of a dict."""
 
 
 class ContainerInput(Rule):
@@ -49,7 +53,12 @@ class ContainerInput(Rule):
 
     code, name = "TCL206", "container-input"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
-    calls = (*facts.named("joins the tensors of a list"), *facts.named("walks a dict"), "builtins.len")
+    calls = (
+        *facts.named("joins the tensors of a list"),
+        *facts.named("walks a dict"),
+        "builtins.len",
+        *_COPIES,
+    )
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
         """`if "image" in batch`, `if i in skip`: what a container holds decides what is traced."""
@@ -90,7 +99,7 @@ class ContainerInput(Rule):
         if event.name.startswith("dict."):
             if isinstance(node.func, ast.Attribute) and event.receiver is not None:
                 yield from self._check(event, node.func.value, event.receiver)
-        elif node.args and event.args:
+        elif node.args and event.args and (isinstance(event.args[0], Dict) or event.name not in _COPIES):
             yield from self._check(event, node.args[0], event.args[0])
 
     def _check(self, event: Event, node: ast.expr, value: Value) -> Iterator[Finding]:
@@ -116,6 +125,8 @@ class ContainerInput(Rule):
         if function is None or node.id not in _parameters(function.node):
             return
         if evidence is None or node.id not in evidence.values:
+            if isinstance(event, Call) and event.name in _COPIES:
+                return
             confidence = Confidence.LOW
         elif evidence.lengths(node.id) > variation.SETTLES:
             confidence = Confidence.HIGH

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tclint.events import CompiledCall
+from tclint.events import CompiledCall, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.ruleset.rule import Rule
+from tclint.values import Evidence
 from tclint.values.moments import Call, Mode, Write
 
 
@@ -63,7 +64,7 @@ class GlobalModeChanges(Rule):
                     confidence=Confidence.HIGH,
                     help="do it once, at start-up",
                 )
-        if not evidence.mode.hazard:
+        if not evidence.mode.hazard and not _adds_up(evidence):
             return
         for change in _to_blame(evidence.mode_changes):
             if change.path == path:
@@ -75,6 +76,19 @@ class GlobalModeChanges(Rule):
                     confidence=Confidence.HIGH,
                     help="use one mode for all calls; set threads, dtypes and what is frozen once, at start-up",
                 )
+
+
+_OF_TENSORS = (".requires_grad", ".dtype")
+
+
+def _adds_up(evidence: Evidence) -> bool:
+    """Whether modes cost that much only together with what the tensors are: `no_grad` around one call, and a tensor that
+    requires a gradient in another. Sizes are another rule's."""
+    if evidence.mode.programs < variation.SETTLES or evidence.together(evidence.values).hazard:
+        return False
+    costs = evidence.everything(evidence.values)
+    blamed = [each for name in evidence.values for each in costs.blames(name)]
+    return costs.hazard and bool(blamed) and all(each.endswith(_OF_TENSORS) for each in blamed)
 
 
 def _to_blame(changes: Sequence[Mode | Write | Call]) -> Sequence[Mode | Write | Call]:

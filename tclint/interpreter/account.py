@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tclint.interpreter.moded import looks_at_mode
 from tclint.interpreter.readings import read_by
 from tclint.sources.roles import is_test
 from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
@@ -33,12 +34,17 @@ class Account:
         """Around how many calls of one of several compiled objects we are: which of them it is, is the same in every turn."""
         self.settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
         """Whether all entries have been walked: what is known of calls does not change any more."""
+        self._trained = False
+        """Whether the walk has set the flag of a module for training."""
+        self._moded_targets: dict[Hashable, bool] = {}
         self._callers: dict[Hashable, list[tuple[Walk, bool]]] | None = None
         self._evidence: dict[Hashable, Evidence | None] = {}
 
     def begin(self, entry: Hashable) -> None:
         """Another entry into the program; one that was walked before, with less knowledge, is forgotten."""
         self._current = []
+        self._trained = False
+        self._moded_targets.clear()
         if not self.settled:
             self._walks[entry] = self._current
 
@@ -117,7 +123,17 @@ class Account:
         made = {} if self.choosing else self._interp.heap.made_with(target)
         given = tuple(self._as_passed(value, target) for value in args)
         named = {name: self._as_passed(value, target) for name, value in keywords.items()}
-        self._add(Call(code, frame.module.path, node, given, named, frame.modes, cells, made))
+        self._add(
+            Call(code, frame.module.path, node, given, named, frame.modes, cells, made, self._moded(frame, target))
+        )
+
+    def _moded(self, frame: Frame, target: Value) -> bool:
+        """Whether the flag for training matters to what is called: asked where something has set it."""
+        if not self._trained:
+            return True
+        if target.key not in self._moded_targets:
+            self._moded_targets[target.key] = looks_at_mode(frame, target)
+        return self._moded_targets[target.key]
 
     def _as_passed(self, value: Value, target: Value) -> Value:
         """An argument as it is at this moment: objects with what they hold, and numbers that were read out of a tensor."""
@@ -188,6 +204,7 @@ class Account:
     def _add(self, moment: Moment) -> None:
         if len(self._current) < MAX_MOMENTS and not self.paused:
             self._current.append(moment)
+            self._trained |= isinstance(moment, Write) and moment.place[3] == "training"
 
 
 def _own(frame: Frame, name: str) -> bool:

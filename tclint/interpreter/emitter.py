@@ -11,9 +11,10 @@ from tclint.events import asked
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import may_set_up, use
-from tclint.interpreter.modes import ask_gradients, set_mode, train, trains
+from tclint.interpreter.modes import ask_gradients, enter_stacked, set_mode, train, trains
 from tclint.interpreter.streams import wait
 from tclint.torch_facts import callers, objects
+from tclint.torch_facts.modes import STACKED
 from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ class Emitter:
             if name.startswith("torch."):
                 set_mode(frame, node, name, args, receiver)
                 wait(frame, node, name, args)
+            elif name == STACKED:
+                enter_stacked(frame, node, args)
             if trains(name):
                 train(frame, node, name, keywords, receiver)
             if name == "Tensor.requires_grad_" and receiver is not None:

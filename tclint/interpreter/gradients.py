@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable
 from typing import Final
 
-from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -128,9 +127,3 @@ def freeze(frame: Frame, receiver: Value, wanted: Value) -> None:
     if isinstance(receiver, (Instance, Object)):
         frozen = frame.interp.learned.frozen
         (frozen.discard if wanted.value else frozen.add)(_identity(receiver))
-
-
-def grad_argument(frame: Frame, node: ast.expr | None) -> bool | None:
-    """What `set_grad_enabled(…)` is given, None where that is not known."""
-    value = evaluate(frame, node) if node is not None else None
-    return value.value if isinstance(value, Const) and isinstance(value.value, bool) else None

@@ -15,6 +15,7 @@ from tclint.interpreter import expressions, stores
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env, settled
 from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
 from tclint.values import GRAPHED, OWNED, USED, Seq, Tensor, Union, Value
 from tclint.values.value import NUMBER
 
@@ -23,6 +24,7 @@ _TURNS: Final = 8
 """Turns that are walked of a loop over a known sequence."""
 _GATHERED: Final = 32
 """The same in a function that only hands out what its loops make."""
+_FILLS: Final = frozenset(facts.named("makes a container grow or shrink"))
 _LATER: Final = 3
 """Turns that are walked of any other eager loop: the first, a later one, and one that shows whether a change goes on."""
 
@@ -96,6 +98,9 @@ def _for(frame: Frame, node: ast.For) -> None:
 
     if walks:
         items, exact = iterable.turns(frame, node, _GATHERED if frame.yielding else _TURNS, _LATER)
+        if not exact and len(items) == _TURNS and _gathers(node):
+            every, exact = iterable.turns(frame, node, _GATHERED, _LATER)
+            items = every if exact else items  # what it fills is as long as it has turns
         left = iter(items)
 
         def turn() -> tuple[bool, Env | None]:
@@ -119,6 +124,12 @@ def _for(frame: Frame, node: ast.For) -> None:
         return frame.env
 
     _loop(frame, node, head, "for")
+
+
+def _gathers(node: ast.For) -> bool:
+    """Whether the body of a loop fills a list: `found.append(…)`."""
+    calls = (each.value for each in node.body if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call))
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr in _FILLS for call in calls)
 
 
 def _walk(

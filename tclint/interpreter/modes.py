@@ -12,7 +12,7 @@ from tclint import events
 from tclint.interpreter import bindings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.gradients import freeze, grad_argument
+from tclint.interpreter.gradients import freeze
 from tclint.sources.tree import nodes
 from tclint.torch_facts import dtypes
 from tclint.torch_facts import modes as facts
@@ -35,9 +35,12 @@ _EVERY: Final = "parameters"
 """Stands for the parameters that are not told apart."""
 
 
-def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False) -> None:
-    """`with torch.no_grad():` and the like, also as a decorator."""
+def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False, value: Value = UNKNOWN) -> None:
+    """`with torch.no_grad():` and the like, also as a decorator; `value` is what is entered, where it was made elsewhere."""
     if frame.region is not None:
+        return
+    if isinstance(value, Object) and value.made is not None and facts.GIVEN in value.made:
+        _enter(frame, value.name.rpartition(".")[2], value.made[facts.GIVEN], context, decorates)
         return
     entered, name = context, _name(context)
     if name not in facts.CONTEXTS:
@@ -45,21 +48,38 @@ def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False) -> None
         name = _name(context)
     if name not in facts.CONTEXTS:
         return
+    given: list[Value] = []
+    if isinstance(context, ast.Call):
+        with frame.interp.emitter.silence:
+            given = [evaluate(frame, node) for node in (*context.args, *(each.value for each in context.keywords))]
+    _enter(frame, name, given, entered, decorates)
+
+
+def _enter(frame: Frame, name: str, given: Sequence[Value], entered: ast.expr, decorates: bool) -> None:
     if name in facts.NO_GRAD:
         frame.grad = False
     elif name == "enable_grad":
         frame.grad = True
-    elif name == "set_grad_enabled" and isinstance(context, ast.Call):
-        with frame.interp.emitter.silence:
-            frame.grad = grad_argument(frame, context.args[0] if context.args else None)
-    given: list[object] = []
-    if isinstance(context, ast.Call):
-        with frame.interp.emitter.silence:
-            for node in (*context.args, *(keyword.value for keyword in context.keywords)):
-                value = evaluate(frame, node)
-                given.append(value.key if isinstance(value, (Const, External)) else None)
-    mode = Mode(name, tuple(given), frame.module.path, entered, decorates)
-    frame.modes = (*frame.modes, mode)
+    elif name == "set_grad_enabled":
+        first = given[0] if given else UNKNOWN
+        frame.grad = first.value if isinstance(first, Const) and isinstance(first.value, bool) else None
+    told = tuple(value.key if isinstance(value, (Const, External)) else None for value in given)
+    frame.modes = (*frame.modes, Mode(name, told, frame.module.path, entered, decorates))
+
+
+def made_context(
+    frame: Frame, node: ast.AST, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Object:
+    """What `torch.autocast(…)` makes, with what it was given: whoever enters it may stand elsewhere."""
+    given = (*args, *keywords.values())
+    kind = ", ".join(f"{value.key}" if isinstance(value, (Const, External)) else "?" for value in given)
+    return Object(name, frame.origin(node), kind, made={facts.GIVEN: given})
+
+
+def enter_stacked(frame: Frame, node: ast.AST, args: Sequence[Value]) -> None:
+    """`stack.enter_context(torch.no_grad())`: in force until the block of the stack is left."""
+    if isinstance(node, ast.Call) and node.args and args:
+        enter_mode(frame, node.args[0], value=args[0])
 
 
 def _name(context: ast.expr) -> str:

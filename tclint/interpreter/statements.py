@@ -248,8 +248,10 @@ def _is_own(frame: Frame, context: ast.expr) -> bool:
 def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
     own: list[Instance] = []
     held = 0
+    made: list[Value] = []
     for item in items:
         context = expressions.evaluate(frame, item.context_expr)
+        made.append(context)
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         bound = context
         held += isinstance(context, Object) and isinstance(context.args, (FunctionValue, Partial))
@@ -260,8 +262,8 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         if item.optional_vars is not None:
             stores.store(frame, item.optional_vars, bound, node, quiet=True)
     grad, entered = frame.grad, frame.modes
-    for item in items:
-        modes.enter_mode(frame, item.context_expr)
+    for item, value in zip(items, made, strict=True):
+        modes.enter_mode(frame, item.context_expr, value=value)
     graphs = [captures.captured_graph(frame, item.context_expr) for item in items]
     before, capturing = dict(frame.env), frame.capturing
     for graph in graphs:

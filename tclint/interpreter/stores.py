@@ -223,6 +223,8 @@ def _attribute(
         frame.interp.instance_attributes.store(frame, receiver, target.attr, value, replace=rebound, holder=within)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = evaluate(frame, target.value.value)
+        if isinstance(owner, Compiled):
+            owner = owner.target
         if isinstance(owner, Instance) and not frame.constructing:
             # `net.drop.p = p`: what the layer is configured with.
             told = Const(f"{target.attr} = {value.value!r}") if isinstance(value, Const) else value

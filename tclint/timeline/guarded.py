@@ -65,6 +65,8 @@ class Tensor:
     """Dimensions that `mark_unbacked` named: no special case for sizes 0 and 1."""
     fixed: frozenset[int] = frozenset()
     """Dimensions that `mark_static` named."""
+    varied: frozenset[int] = frozenset()
+    """Dimensions whose size is another one in every call, and nobody knows which: it is drawn, or depends on data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def _varies(guarded: Guarded) -> bool:
         return any(map(_varies, guarded.items))
     if isinstance(guarded, Table):
         return any(_varies(item) for _, item in guarded.items)
-    return isinstance(guarded, Varies)
+    return isinstance(guarded, Varies) or (isinstance(guarded, Tensor) and bool(guarded.varied))
 
 
 # --- one call as single facts -----------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _parts(place: str, guarded: Guarded, call: int) -> Iterator[tuple[str, _Atom
         yield f"type({place})", Exact(type(guarded.value).__name__)
         yield place, guarded
     elif isinstance(guarded, Tensor):
-        yield from _tensor_parts(place, guarded)
+        yield from _tensor_parts(place, guarded, call)
     elif isinstance(guarded, Items):
         yield f"type({place})", Exact(guarded.kind)
         yield f"len({place})", Exact(len(guarded.items))
@@ -147,7 +147,7 @@ def _thrown(place: str, call: int) -> bool:
     return call == 0 if call < 2 else hashlib.blake2b(f"{place} {call}".encode()).digest()[0] < 128
 
 
-def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:
+def _tensor_parts(place: str, tensor: Tensor, call: int) -> Iterator[tuple[str, _Atom]]:
     yield f"type({place})", Exact("Parameter" if tensor.static else "Tensor")
     if tensor.dtype:
         yield f"{place}.dtype", Exact(tensor.dtype)
@@ -158,8 +158,9 @@ def _tensor_parts(place: str, tensor: Tensor) -> Iterator[tuple[str, _Atom]]:
     yield f"{place}.dim()", Exact(len(tensor.sizes))
     yield f"marks({place})", _Marks((tensor.marked, tensor.maybe, tensor.unbacked))
     for dim, size in enumerate(tensor.sizes):
-        if size is None:
+        if size is None and dim not in tensor.varied:
             continue
+        size = call + 2 if size is None else size  # any numbers will do, as above
         mark = "unbacked" if dim in tensor.unbacked else "dynamic" if dim in tensor.marked | tensor.maybe else ""
         yield f"{place}.size({dim})", _Size(size, "static" if tensor.static or dim in tensor.fixed else mark)
     if None not in tensor.sizes and (tensor.strides != UNKNOWN_STRIDES or not tensor.sizes):

@@ -64,9 +64,9 @@ def joined(parts: Sequence[Layout], dim: Any, stacked: bool) -> Layout | None:
         return None
     at = dim % len(first)
     along = [part.sizes[at] for part in parts if len(part.sizes) == len(first)]
-    if len(along) != len(parts) or None in along:
+    if len(along) != len(parts):
         return None
-    first[at] = sum(size for size in along if size is not None)
+    first[at] = None if None in along else sum(size for size in along if size is not None)
     plain = all(part.strides is None for part in parts)
     return Layout(tuple(first), None if plain else UNKNOWN_STRIDES)
 
@@ -251,6 +251,105 @@ def _reduced(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> La
     return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
 
 
+def _expanded(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    wanted = _given(args, keywords, "size")
+    wanted = list(wanted[0]) if len(wanted) == 1 and isinstance(wanted[0], tuple) else wanted
+    old = _padded(layout.sizes, len(wanted))
+    if not all(type(size) is int for size in wanted) or len(old) != len(wanted):
+        return None
+    sizes = tuple(size if new == -1 else new for size, new in zip(old, wanted, strict=True))
+    return layout if sizes == layout.sizes else Layout(sizes, UNKNOWN_STRIDES)
+
+
+def _made_new(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """`x.new_zeros(2, 3)`"""
+    wanted = _given(args, keywords, "size")
+    wanted = list(wanted[0]) if len(wanted) == 1 and isinstance(wanted[0], tuple) else wanted
+    return Layout(tuple(wanted)) if all(type(size) is int for size in wanted) else None
+
+
+def _made_full(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    return _made_new(layout, (args[0] if args else keywords["size"],), {})
+
+
+def _drawn(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    many = args[0] if args else keywords["num_samples"]
+    return Layout((*layout.sizes[:-1], many)) if type(many) is int else None
+
+
+def _adapted(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    wanted = args[0] if args else keywords["output_size"]
+    rank = len(layout.sizes) - 2
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,) * rank
+    if len(wanted) != rank or not all(size is None or type(size) is int for size in wanted):
+        return None
+    inner = (old if size is None else size for old, size in zip(layout.sizes[2:], wanted, strict=True))
+    return Layout((*layout.sizes[:2], *inner), None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _windows(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """`x.unfold(1, 4, 2)`"""
+    dim, length, step = _given(args, keywords, "dimension", "size", "step")
+    dim %= len(layout.sizes)
+    size = layout.sizes[dim]
+    if size is None:
+        return None
+    sizes = (*layout.sizes[:dim], (size - length) // step + 1, *layout.sizes[dim + 1 :], length)
+    return Layout(sizes, UNKNOWN_STRIDES)
+
+
+def _moved(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    source, destination = _given(args, keywords, "source", "destination")
+    if type(source) is not int or type(destination) is not int:
+        return None
+    rank = len(layout.sizes)
+    order = [dim for dim in range(rank) if dim != source % rank]
+    order.insert(destination % rank, source % rank)
+    return _permuted(layout, order)
+
+
+def _unflattened(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    dim, inner = _given(args, keywords, "dim", "sizes")
+    dim %= len(layout.sizes)
+    size = layout.sizes[dim]
+    if size is None or not all(type(each) is int for each in inner):
+        return None
+    parts = _reshape(Layout((size,)), (tuple(inner),), {})
+    assert parts is not None
+    sizes = (*layout.sizes[:dim], *parts.sizes, *layout.sizes[dim + 1 :])
+    return Layout(sizes, None if layout.strides is None else UNKNOWN_STRIDES)
+
+
+def _halved(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
+    """`F.glu(x)`"""
+    dim = (args[0] if args else keywords.get("dim", -1)) % len(layout.sizes)
+    size = layout.sizes[dim]
+    return Layout((*layout.sizes[:dim], size // 2, *layout.sizes[dim + 1 :])) if size is not None else None
+
+
+def padded_together(parts: Sequence[Layout], batch_first: Any) -> Layout | None:
+    """The layout of `pad_sequence(…)`."""
+    if not parts or not isinstance(batch_first, bool) or any(not p.sizes or p.sizes[0] is None for p in parts):
+        return None
+    if any(part.sizes[1:] != parts[0].sizes[1:] for part in parts):
+        return None
+    longest = max(size for part in parts if (size := part.sizes[0]) is not None)
+    outer = (len(parts), longest) if batch_first else (longest, len(parts))
+    return Layout((*outer, *parts[0].sizes[1:]), None if batch_first else UNKNOWN_STRIDES)
+
+
+def summed(equation: Any, parts: Sequence[Layout]) -> Layout | None:
+    """The layout of `torch.einsum("bij,bjk->bik", a, b)`."""
+    given, arrow, wanted = equation.replace(" ", "").partition("->") if isinstance(equation, str) else ("", "", "")
+    letters = given.split(",")
+    if not arrow or "." in given or [len(each) for each in letters] != [len(part.sizes) for part in parts]:
+        return None
+    sizes: dict[str, int | None] = {}
+    for each, part in zip(letters, parts, strict=True):
+        sizes.update(zip(each, part.sizes, strict=True))
+    return Layout(tuple(sizes[letter] for letter in wanted), UNKNOWN_STRIDES) if set(wanted) <= sizes.keys() else None
+
+
 def _along(layout: Layout, args: Arguments, keywords: Mapping[str, Any]) -> Layout | None:
     """One of two tensors that `max(dim)` and its like give."""
     dim = args[0] if args else keywords.get("dim")
@@ -326,7 +425,7 @@ JOINS: Final = {"torch.cat": False, "torch.concat": False, "torch.concatenate": 
 _SAME: Final = frozenset(
     "abs acos add add_ asin atan bernoulli bfloat16 bool byte ceil celu char clamp clip clone copy cos cosh cpu cuda "
     "detach div div_ double elu erf exp expm1 fill flip float floor gelu half hardswish int leaky_relu log log10 log1p log2 "
-    "logit long mish mul mul_ nan_to_num neg normal normal_ pow random random_ reciprocal relu relu6 requires_grad_ "
+    "logit long bitwise_not data mish mul mul_ nan_to_num neg normal normal_ pow random random_ reciprocal relu relu6 requires_grad_ "
     "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh trunc uniform uniform_ "
     "eq ne lt le gt ge isnan isfinite isinf logical_not remainder fmod maximum minimum type to "
     "zero zero_ fill_ rand_like randn_like zeros_like ones_like empty_like full_like pin_memory".split()
@@ -344,12 +443,24 @@ _RULES: Final[dict[str, Callable[[Layout, Arguments, Mapping[str, Any]], Layout 
     **dict.fromkeys(("t", "T"), _reversed),
     **dict.fromkeys(("mT", "mH"), _matrix_transpose),
     "contiguous": _contiguous,
-    **dict.fromkeys(("softmax", "log_softmax", "cumsum", "roll", "tril", "triu", "dropout"), _shuffled),
+    **dict.fromkeys(
+        "softmax log_softmax cumsum roll tril triu dropout layer_norm group_norm rms_norm".split(), _shuffled
+    ),
     **dict.fromkeys(("view", "reshape"), _reshape),
     "flatten": _flatten,
     "unsqueeze": _unsqueeze,
     "squeeze": _squeeze,
-    "repeat": _repeat,
+    **dict.fromkeys(("repeat", "tile"), _repeat),
+    "expand": _expanded,
+    "broadcast_to": _expanded,
+    **dict.fromkeys(("new_zeros", "new_ones", "new_empty"), _made_new),
+    "new_full": _made_full,
+    "multinomial": _drawn,
+    **dict.fromkeys((f"adaptive_{how}_pool{rank}d" for how in ("avg", "max") for rank in (1, 2, 3)), _adapted),
+    "unfold": _windows,
+    **dict.fromkeys(("movedim", "moveaxis"), _moved),
+    "unflatten": _unflattened,
+    "glu": _halved,
     "narrow": _narrow,
     **dict.fromkeys(("max", "min", "median", "mode"), _along),
     **dict.fromkeys(("sort", "argsort", "cummax", "cummin", "cumprod", "normalize", "logcumsumexp"), _shuffled),

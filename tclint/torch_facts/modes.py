@@ -8,6 +8,10 @@ NO_GRAD: Final = frozenset({"no_grad", "inference_mode"})
 GRAD: Final = NO_GRAD | {"enable_grad", "set_grad_enabled"}
 CONTEXTS: Final = GRAD | {"autocast"}
 """Contexts and decorators, by the last part of their names."""
+GIVEN: Final = "given"
+"""Under this name a context that was made keeps what it was given."""
+STACKED: Final = "contextlib.ExitStack.enter_context"
+"""Enters a context until another one is left."""
 
 STEP_MARKS: Final = frozenset({"torch.compiler.cudagraph_mark_step_begin", "torch._inductor.cudagraph_mark_step_begin"})
 """Tell CUDA graphs that a step begins."""

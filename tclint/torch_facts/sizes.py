@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tclint.torch_facts.layouts import UNKNOWN_STRIDES, Arguments, Layout, broadcast
+from tclint.torch_facts.layouts import UNKNOWN_STRIDES, Arguments, Layout, broadcast, of_method
 
 Sizes = tuple[int | None, ...]
 
@@ -29,7 +29,7 @@ def of_several(name: str, first: Layout, args: Arguments, keywords: Mapping[str,
         sizes = rule(first.sizes, args, keywords) if rule is not None else None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None  # a call that torch refuses, or one that we cannot read
-    plain = all(
+    plain = name in _FRESH or all(
         isinstance(each, Layout) and each.strides is None for each in (first, *args) if isinstance(each, Layout)
     )
     return Layout(sizes, None if plain else UNKNOWN_STRIDES) if sizes is not None else None
@@ -77,6 +77,12 @@ def _cdist(sizes: Sizes, args: Arguments, keywords: Mapping[str, Any]) -> Sizes:
     return (*sizes[:-1], args[0].sizes[-2])
 
 
+def _attended(sizes: Sizes, args: Arguments, keywords: Mapping[str, Any]) -> Sizes:
+    """Of `F.scaled_dot_product_attention(query, key, value)`."""
+    value = args[1] if len(args) > 1 else keywords["value"]
+    return (*sizes[:-1], value.sizes[-1])
+
+
 def _loss(sizes: Sizes, args: Arguments, keywords: Mapping[str, Any]) -> Sizes | None:
     return () if keywords.get("reduction", "mean") in ("mean", "sum") and len(args) == 1 else None
 
@@ -100,6 +106,8 @@ ELEMENTWISE: Final = frozenset(
     "clamp_max where xlogy logaddexp isclose".split()
 )
 """Operations of several tensors, element by element."""
+_FRESH: Final = frozenset("matmul mm bmm linear".split())
+"""Operations whose results lie in one piece, however what they get does."""
 _SEVERAL: Final[dict[str, Callable[[Sizes, Arguments, Mapping[str, Any]], Sizes | None]]] = {
     **dict.fromkeys(("matmul", "mm", "bmm", "mv"), _matmul),
     **dict.fromkeys(("dot", "vdot", "inner"), lambda sizes, args, _: () if len(sizes) == 1 else None),
@@ -110,6 +118,7 @@ _SEVERAL: Final[dict[str, Callable[[Sizes, Arguments, Mapping[str, Any]], Sizes 
     "embedding": _embedding,
     "outer": _outer,
     "cdist": _cdist,
+    "scaled_dot_product_attention": _attended,
     **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _convolved),
     **dict.fromkeys(
         (
@@ -151,6 +160,27 @@ def held(name: str, given: Mapping[str, Any]) -> dict[str, Sizes]:
     return {key: sizes for key, sizes in found.items() if all(type(size) is int for size in sizes)}
 
 
+def has_parameters(name: str) -> bool:
+    """Whether a module computes with parameters of its own."""
+    family = _family(name)
+    return family not in _WITHOUT if family != "Same" else name.rpartition(".")[2] in _NORMS
+
+
+def is_known(name: str) -> bool:
+    """Whether what a module gives is known by its name."""
+    return _family(name) in _MODULES
+
+
+def parameters_of(name: str) -> tuple[str, ...]:
+    """The names of the parameters of a module that has some, nothing where they are not known."""
+    family = _family(name)
+    if family in ("Linear", "Conv", "ConvTranspose") or name.rpartition(".")[2].endswith(("LayerNorm", "GroupNorm")):
+        return ("weight", "bias")
+    if name.rpartition(".")[2].startswith("BatchNorm"):
+        return ("weight", "bias")
+    return ("weight",) if family == "Embedding" else ()
+
+
 def given_by(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes | None:
     """The sizes of what a module gives for a tensor of some sizes; None where they are not known."""
     family = _family(name)
@@ -167,6 +197,8 @@ def _family(name: str) -> str:
             return "AdaptivePool" if family.startswith("Adaptive") else "Pool"
     if short in ("Conv1d", "Conv2d", "Conv3d"):
         return "Conv"
+    if short in ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"):
+        return "ConvTranspose"
     return "Same" if short in _KEEPING else short
 
 
@@ -220,6 +252,22 @@ def _module_adaptive(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes
     return (*sizes[:-rank], *new)
 
 
+def _module_upsample(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes | None:
+    found = of_method("interpolate", Layout(sizes), (given.get("size"), given.get("scale_factor")), {})
+    return found.sizes if found is not None else None
+
+
+def _module_transposed(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes:
+    rank = int(name[-2])
+    kernel, stride = _each(given["kernel_size"], rank), _each(given.get("stride", 1), rank)
+    if given.get("dilation", 1) != 1:
+        raise ValueError(given)
+    padding, extra = _each(given.get("padding", 0), rank), _each(given.get("output_padding", 0), rank)
+    each = zip(sizes[-rank:], kernel, stride, padding, extra, strict=True)
+    new = (None if size is None else (size - 1) * s - 2 * p + k + e for size, k, s, p, e in each)
+    return (*sizes[: -rank - 1], given["out_channels"], *new)
+
+
 def _module_flatten(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes | None:
     start, end = given.get("start_dim", 1) % len(sizes), given.get("end_dim", -1) % len(sizes)
     middle = [size for size in sizes[start : end + 1] if size is not None]
@@ -234,6 +282,12 @@ _KEEPING: Final = frozenset(
     "TransformerEncoderLayer TransformerEncoder".split()
 )
 """Modules that keep the sizes of what they get."""
+_NORMS: Final = frozenset(
+    "PReLU LayerNorm RMSNorm GroupNorm BatchNorm1d BatchNorm2d BatchNorm3d TransformerEncoderLayer "
+    "TransformerEncoder".split()
+)
+"""Those among them that have parameters, unless they are told otherwise."""
+_WITHOUT: Final = frozenset("Pool AdaptivePool Flatten Upsample".split())
 _MODULES: Final[dict[str, Callable[[str, Mapping[str, Any], Sizes], Sizes | None]]] = {
     "Same": lambda name, given, sizes: sizes,
     "Linear": _module_linear,
@@ -243,6 +297,8 @@ _MODULES: Final[dict[str, Callable[[str, Mapping[str, Any], Sizes], Sizes | None
     "Pool": _module_pool,
     "AdaptivePool": _module_adaptive,
     "Flatten": _module_flatten,
+    "Upsample": _module_upsample,
+    "ConvTranspose": _module_transposed,
     "GRUCell": lambda name, given, sizes: (*sizes[:-1], given["hidden_size"]),
     "RNNCell": lambda name, given, sizes: (*sizes[:-1], given["hidden_size"]),
 }
@@ -254,6 +310,18 @@ _PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "Pool": ("kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"),
     "AdaptivePool": ("output_size",),
     "Flatten": ("start_dim", "end_dim"),
+    "Upsample": ("size", "scale_factor"),
+    "ConvTranspose": (
+        "in_channels",
+        "out_channels",
+        "kernel_size",
+        "stride",
+        "padding",
+        "output_padding",
+        "groups",
+        "bias",
+        "dilation",
+    ),
     "GRUCell": ("input_size", "hidden_size"),
     "RNNCell": ("input_size", "hidden_size"),
 }

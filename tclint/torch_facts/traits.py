@@ -249,6 +249,11 @@ def is_shaped_by_numbers(name: str) -> bool:
 
 
 @functools.cache
+def is_made_anew(method: str) -> bool:
+    """Whether a method or function takes of a tensor no more than its kind: `x.new_zeros(3)`, `torch.zeros_like(x)`."""
+    return method.startswith("new_") or method.endswith("_like")
+
+
 def is_steady(name: str) -> bool:
     """Whether a function gives the same for the same arguments: it draws nothing, and leaves nothing unset."""
     return not any(form.unsteady for form in forms(name))

@@ -66,6 +66,7 @@ class Compiled(Value):
         open_ended: bool = False,
     ) -> Value:
         if MODELS.modules.gives_itself(name):
+            self.target.call_method(frame, node, name, args, keywords, open_ended)  # the mode is that of the module
             return self
         if name in ("forward", "__call__"):
             return frame.interp.compile_sites.call(frame, node, self, args, keywords, open_ended)

@@ -373,7 +373,10 @@ class Evidence:
             if isinstance(moment, Call):
                 if moment.callee == self._callee:
                     counted = {f"{name} times": guarded.Exact(run) for name, run in runs.items()}
-                    moments.append({**state, **counted, **_contexts(moment.modes)})
+                    now = {**state, **counted}
+                    if not moment.moded:
+                        now = {mode: held for mode, held in now.items() if ".training" not in mode}
+                    moments.append({**now, **_contexts(moment.modes)})
                     fresh = set(state)
             elif moment.place[0] == "mode" and not moment.again:
                 name, told = _mode_name(moment.place), moment.value.guarded()

@@ -53,6 +53,8 @@ class Call:
     """The variables of functions around it that the callable has captured, as they are then."""
     made: Mapping[str, Value] = field(default_factory=dict)
     """What the object was made with whose code it is, by the parameters of its constructor."""
+    moded: bool = True
+    """Whether it may compute something else in training."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,8 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
                 kind = "float" if operator == "Div" or "float" in (type_a, type_b) else side.python_type
                 return computed_with(frame, node, side, "arithmetic with a drawn number", kind)
     source = source_a if source_a in _STRONG else source_b if source_b in _STRONG else source_a or source_b
+    if {source_a, source_b} == {"size", "arg"} and "float" in (type_a, type_b):
+        source = "arg"  # `x.shape[1] * ratio`: a size may become a symbol, and the float decides
     if source == "counted" and operator not in ("Add", "Sub", "Mult", "Div"):
         source = ""  # `i % 2` is no other number in each turn
     if type_a == "str" or type_b == "str":
@@ -186,7 +188,7 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     # An argument that varies makes what is computed from it vary; a size computed from a size is another size.
     ref = None
     if source == "arg":
-        ref = computed(left.ref if left.ref is not None else right.ref)
+        ref = computed(left.ref if left.ref is not None and source_a == "arg" else right.ref or left.ref)
     if operator == "Div":
         return Scalar("float", source, origin, ref)
     if operator == "Pow" or type_a == "float" or type_b == "float":

@@ -76,6 +76,7 @@ class Tensor(Value):
         "shape",
         "site",
         "strides",
+        "varied",
     )
     rank = TENSOR
 
@@ -93,6 +94,7 @@ class Tensor(Value):
         exact: str = "",
         strides: tuple[int, ...] | None = None,
         cls: Class | None = None,
+        varied: frozenset[int] = frozenset(),
     ) -> None:
         self.shape: tuple[int | None, ...] | frozenset[tuple[int | None, ...]] | None = shape  # of an example
         self.marks = marks  # dimensions marked dynamic in eager code
@@ -111,6 +113,9 @@ class Tensor(Value):
             self.key = (*self.key, shape, marks, strides)
         if exact:
             self.key = (*self.key, exact)
+        self.varied = varied  # dimensions of which nobody knows the size, but that it is another one each time
+        if varied:
+            self.key = (*self.key, "varied", varied)
         self.cls = cls
         if cls is not None:
             self.key = (*self.key, cls.qualname, cls.module.path)
@@ -164,6 +169,8 @@ class Tensor(Value):
         return "size"
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
+        if frame.region is None and isinstance(self.shape, tuple) and self.shape and not self.flags & ARRAY:
+            return self.item(frame, node, Const(0))
         return self.view(frame.origin(node), self.ndim - 1 if self.ndim > 0 else -1)
 
     def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
@@ -174,7 +181,7 @@ class Tensor(Value):
         return [row] * min(many, most), many <= most
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
-        return self.derived(frame.origin(node), self.dtype, self.ndim)
+        return MODELS.tensors.unary(frame, node, self, operator)
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         return MODELS.tensors.arithmetic(frame, node, operator, left, right)
@@ -215,7 +222,8 @@ class Tensor(Value):
         if not isinstance(like, Tensor) or not isinstance(like.shape, tuple):
             return self
         told = GRADIENT_UNKNOWN | like.flags & (NEEDS_GRAD | DATA_SIZED)
-        return self.with_(shape=like.shape, exact=like.exact, strides=like.strides, flags=self.flags | told)
+        flags = self.flags | told
+        return self.with_(shape=like.shape, exact=like.exact, strides=like.strides, flags=flags, varied=like.varied)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         return change(self) if self.flags & of else self
@@ -234,21 +242,23 @@ class Tensor(Value):
     def guarded(self) -> Guarded:
         shape = self.shape if isinstance(self.shape, tuple) else None
         made = self.conf == PROVEN and shape is not None and not self.flags & GRADIENT_UNKNOWN
+        made &= self.flags & (PARAMETER | NO_GRADIENT) != PARAMETER  # parameters may be frozen, or buffers
         rank = len(shape) if shape else 1
         return guarded.Tensor(
             shape,
-            self.exact or (self.dtype if self.dtype in ("b", "c") else ""),
+            self.exact or ("bool" if self.dtype == "b" else ""),
             True if self.flags & NEEDS_GRAD else False if made else None,
             bool(self.flags & PARAMETER),
             self.strides,
             marked=frozenset(dim % rank for dim in self.marks if dim < UNBACKED // 2),
             unbacked=frozenset((dim - UNBACKED) % rank for dim in self.marks if UNBACKED // 2 <= dim < FIXED // 2),
             fixed=frozenset((dim - FIXED) % rank for dim in self.marks if dim >= FIXED // 2),
+            varied=self.varied,
         )
 
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(STEADY | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
-        return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None)
+        return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None, varied=frozenset())
 
     def join_alike(self, other: Tensor) -> Value | None:
         if (
@@ -277,6 +287,7 @@ class Tensor(Value):
             self.exact if self.exact == other.exact else "",
             self.strides if self.strides == other.strides else (),
             self.cls if self.cls is other.cls else None,
+            self.varied & other.varied,
         )
 
     def widen(self) -> Value:
@@ -296,6 +307,7 @@ _TENSOR_FIELDS: Final = (
     "exact",
     "strides",
     "cls",
+    "varied",
 )
 # What a join keeps only where both have it.
 _IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT | SPARSE

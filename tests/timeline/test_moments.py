@@ -117,6 +117,8 @@ SEQUENCES = {
     "repeat": ("itertools.repeat(4, 3)", "4 4 4"),
     "pairwise": ("[b - a for a, b in itertools.pairwise((1, 4, 9))]", "3 5"),
     "an enumeration": ("Kind", "Kind.A Kind.B"),
+    "a dict of pairs": ("dict(zip('ab', (1, 2))).values()", "1 2"),
+    "a list that a loop fills": ("[len(filled(9)), len(filled(11))]", "9 11"),
     "members and more": ("(*Kind, Kind.A)", "Kind.A Kind.B Kind.A"),
 }
 
@@ -138,6 +140,12 @@ def nested():
     for a in (1, 2):
         for b in (1, 2):
             yield a * b
+
+def filled(n):
+    found = []
+    for _ in range(n):
+        found.append(n)
+    return found
 
 def listed():
     found = []
@@ -203,6 +211,38 @@ TENSORS = {
     "nn.functional.one_hot(torch.tensor([1, 2]), 4)": guarded.Tensor((2, 4), "int64", False),
     "nn.functional.max_pool2d(torch.ones(1, 2, 8, 6), 2)": guarded.Tensor((1, 2, 4, 3), "float32", False),
     "X.repeat_interleave(2, 0)": guarded.Tensor((4, 3), "float32", False),
+    "-X": guarded.Tensor((2, 3), "float32", False),
+    "~(X > 0)": guarded.Tensor((2, 3), "bool", False),
+    "X[..., 0]": guarded.Tensor((2,), "float32", False, strides=(3,)),
+    "X[torch.arange(2), torch.tensor([0, 1])]": guarded.Tensor((2,), "float32", False),
+    "X[torch.arange(2), -1]": guarded.Tensor((2,), "float32", False),
+    "X.new_zeros(X.shape[0], 8)": guarded.Tensor((2, 8), "float32", False),
+    "X.new_full((2, 1), 1.0)": guarded.Tensor((2, 1), "float32", False),
+    "torch.zeros_like(torch.ones(2, requires_grad=True))": guarded.Tensor((2,), "float32", False),
+    "X.argmax(-1)": guarded.Tensor((2,), "int64", False),
+    "(X > 0).sum()": guarded.Tensor((), "int64", False),
+    "torch.max(X, dim=-1).values": guarded.Tensor((2,), "float32", False),
+    "torch.sort(X, dim=-1)[1]": guarded.Tensor((2, 3), "int64", False),
+    "torch.topk(X, 2)[0]": guarded.Tensor((2, 2), "float32", False),
+    "torch.where(X > 0, X, 0.0)": guarded.Tensor((2, 3), "float32", False),
+    "torch.einsum('ij,kj->ik', X, torch.ones(4, 3)).contiguous()": guarded.Tensor((2, 4), "float32", False),
+    "X.expand(2, -1)": guarded.Tensor((2, 3), "float32", False),
+    "torch.linspace(0, 1, 5)": guarded.Tensor((5,), "float32", False),
+    "torch.multinomial(torch.ones(2, 5), 3)": guarded.Tensor((2, 3), "int64", False),
+    "torch.normal(0.0, 1.0, size=(3, 4))": guarded.Tensor((3, 4), "float32", False),
+    "torch.randn(size=(3, 4))": guarded.Tensor((3, 4), "float32", False),
+    "torch.randn(()).exp()": guarded.Tensor((), "float32", False),
+    "nn.functional.layer_norm(X, (3,))": guarded.Tensor((2, 3), "float32", False),
+    "nn.functional.adaptive_avg_pool2d(torch.ones(1, 2, 8, 9), 1)": guarded.Tensor((1, 2, 1, 1), "float32", False),
+    "nn.functional.scaled_dot_product_attention(X, X, X)": guarded.Tensor((2, 3), "float32", False),
+    "X.unflatten(-1, (3, 1))": guarded.Tensor((2, 3, 1), "float32", False),
+    "X @ X.T": guarded.Tensor((2, 2), "float32", False),
+    "nn.utils.rnn.pad_sequence([torch.ones(3), torch.ones(5)], batch_first=True)": guarded.Tensor(
+        (2, 5), "float32", False
+    ),
+    "nn.Parameter(X).detach()": guarded.Tensor((2, 3), "float32", False),
+    "nn.ReLU()(X)": guarded.Tensor((2, 3), "float32", False),
+    "nn.Linear(3, 7)(X)": guarded.Tensor((2, 7), "float32", True),
     "torch.from_numpy(numpy.zeros((4, 2)))": guarded.Tensor((4, 2), "float64", False),
     "torch.from_numpy(numpy.arange(5).astype(numpy.float32))": guarded.Tensor((5,), "float32", False),
     "torch.as_tensor(numpy.random.default_rng(0).normal(size=(2, 4)))": guarded.Tensor((2, 4), "float64", False),
@@ -217,18 +257,20 @@ MODULES = {
     "nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.LayerNorm(4), nn.Flatten(0))(X)": (8,),
     "nn.GRUCell(3, 6)(X)": (2, 6),
     "nn.Linear(3, 7).weight[[0, 1]]": (2, 3),
+    "nn.Upsample(scale_factor=2)(torch.ones(1, 2, 4, 5))": (1, 2, 8, 10),
+    "nn.ConvTranspose2d(3, 5, 2, stride=2)(torch.ones(1, 3, 4, 5))": (1, 5, 8, 10),
     "nn.functional.conv1d(torch.ones(1, 1, 9), torch.ones(4, 1, 3), padding=1)": (1, 4, 9),
 }
 
 
 @pytest.mark.parametrize("expression", MODULES)
 def test_what_modules_of_torch_give(walks: object, expression: str) -> None:
-    found = walks(f"f({expression})\n")  # type: ignore[operator]
+    found = walks(f"FROZEN = 'requires_grad'\nf({expression})\n")  # type: ignore[operator]
     (call,) = [moment for moment in found["m.py"] if isinstance(moment, Call)]
     given = call.args[0].guarded()
     assert isinstance(given, guarded.Tensor)
     assert given.sizes == MODULES[expression]
-    assert given.requires_grad is not True, "parameters may be frozen"
+    assert given.requires_grad is not True, "the file may freeze parameters"
 
 
 @pytest.mark.dynamo

@@ -157,9 +157,25 @@ def _dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
             items.update(base.items)
             elem = base.elem
         else:
-            elem = UNKNOWN
+            pairs = _pairs(frame, node, base)
+            items.update(pairs or {})
+            elem = UNKNOWN if pairs is None else None
     items.update(keywords)
     return Dict(items, elem)
+
+
+def _pairs(frame: Frame, node: ast.AST, value: Value) -> dict[object, Value] | None:
+    """What `dict(zip(names, values))` holds, where eager code knows it."""
+    rows = _items(frame, node, value) if frame.region is None else None
+    if rows is None:
+        return None
+    found: dict[object, Value] = {}
+    for row in rows:
+        pair = row.known_items(frame)
+        if pair is None or len(pair) != 2 or not isinstance(pair[0], Const):
+            return None
+        found[pair[0].value] = pair[1]
+    return found
 
 
 _MOST: Final = 64

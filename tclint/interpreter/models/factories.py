@@ -10,6 +10,7 @@ from tclint.interpreter.models.results import (
     is_number,
     literal_dtype,
 )
+from tclint.timeline.guarded import Varies
 from tclint.torch_facts import traits
 from tclint.values import (
     ARRAY,
@@ -52,7 +53,17 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     wanted = keywords.get("requires_grad")
     if isinstance(wanted, Const) and wanted.value is True:
         flags |= NEEDS_GRAD
-    return Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+    made = Tensor(PROVEN, dtype, _ndim(short, args), flags, origin, shape=shape, exact=_exact(dtype, args, keywords))
+    drawn = [*args, *(keywords[name] for name in ("size",) if name in keywords)] if shape and None in shape else []
+    return made.with_(varied=_varied(shape, drawn)) if drawn and shape is not None else made
+
+
+def _varied(shape: tuple[int | None, ...], given: Args) -> frozenset[int]:
+    """The dimensions whose size is a number that is another one each time."""
+    for sizes in (given, *(each.items for each in given if isinstance(each, Seq) and each.items is not None)):
+        if len(sizes) == len(shape):
+            return frozenset(dim for dim, size in enumerate(sizes) if isinstance(size.guarded(), Varies))
+    return frozenset()
 
 
 def _exact(dtype: str, args: Args, keywords: Keywords) -> str:
@@ -103,7 +114,13 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
         return nested_sizes(args[0]) if args else None
     if short in ("arange", "randperm"):
         return counted(args)
-    if short == "eye":
+    if short in ("linspace", "logspace"):
+        many = args[2] if len(args) > 2 else keywords.get("steps")
+        return (many.value,) if isinstance(many, Const) and type(many.value) is int else None
+    if short == "normal":
+        wanted = args[2] if len(args) > 2 else keywords.get("size")
+        args = [wanted] if isinstance(wanted, Seq) else []
+    elif short == "eye":
         args = [args[0], args[-1]] if args and not isinstance(args[-1], Seq) else ()
     elif short not in ("full", "randint") and not traits.is_shaped_by_numbers(f"torch.{short}"):
         return None
@@ -113,9 +130,11 @@ def _literal_shape(short: str, args: Args, keywords: Keywords) -> tuple[int | No
         sizes = [shape] if shape is not None else []
     elif short == "full":
         sizes = args[:1]
+    if not sizes and isinstance(keywords.get("size"), Seq):
+        sizes = [keywords["size"]]
     if len(sizes) == 1 and isinstance(sizes[0], Seq):
-        if sizes[0].items is None:
-            return None
+        if not sizes[0].items:
+            return () if sizes[0].items == () else None
         sizes = sizes[0].items
     return tuple(s.value if isinstance(s, Const) and isinstance(s.value, int) else None for s in sizes) or None
 

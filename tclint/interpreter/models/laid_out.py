@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models.results import Args, Keywords, exact_argument
-from tclint.torch_facts import dtypes, facts, layouts, sizes
+from tclint.torch_facts import dtypes, facts, layouts, sizes, traits
 from tclint.torch_facts.layouts import Layout
 from tclint.values import (
     ARRAY,
@@ -63,25 +63,32 @@ def sliced(tensor: Tensor, parts: list[Value]) -> Layout | None:
             told.append(slice(*bounds))
         elif is_int(part):
             told.append(0)
-        elif isinstance(part, Const) and (part.value is None or part.value is Ellipsis):
-            told.append(part.value)
+        elif is_none(part):
+            told.append(None)
+        elif isinstance(part, External) and part.name == "builtins.Ellipsis":
+            told.append(Ellipsis)
         else:
             return None
     return layouts.sliced(Layout(tensor.shape, tensor.strides), told)
 
 
 def picked(tensor: Tensor, parts: list[Value]) -> tuple[int | None, ...] | None:
-    """The sizes of `x[idx]` and `x[:, idx]`: one index that is a tensor or a list of numbers, and whole dimensions."""
-    places = [at for at, part in enumerate(parts) if _index_sizes(part) is not None]
-    if not isinstance(tensor.shape, tuple) or len(places) != 1 or len(parts) > len(tensor.shape):
+    """The sizes of `x[idx]`, `x[:, idx]` and `x[rows, idx]`: indices that are tensors or lists of numbers, side by side, and
+    whole dimensions."""
+    places = [at for at, part in enumerate(parts) if _index_sizes(part) is not None or is_int(part)]
+    if not isinstance(tensor.shape, tuple) or not places or len(parts) > len(tensor.shape):
+        return None
+    if places != list(range(places[0], places[-1] + 1)):
         return None
     whole = (NONE.key,) * 3
     for at, part in enumerate(parts):
         slices = isinstance(part, Seq) and part.kind == "slice" and tuple(b.key for b in part.items or ()) == whole
-        if at != places[0] and not slices:
+        if at not in places and not slices:
             return None
-    at = places[0]
-    return (*tensor.shape[:at], *(_index_sizes(parts[at]) or ()), *tensor.shape[at + 1 :])
+    chosen: Layout | None = Layout(())
+    for at in places:
+        chosen = layouts.broadcast(chosen, Layout(_index_sizes(parts[at]) or ())) if chosen is not None else None
+    return (*tensor.shape[: places[0]], *chosen.sizes, *tensor.shape[places[-1] + 1 :]) if chosen is not None else None
 
 
 def _index_sizes(part: Value) -> tuple[int | None, ...] | None:
@@ -99,21 +106,29 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
         last = laid[-1]
         if len(laid) == 2 and isinstance(last, Tensor):
             laid[-1] = last.with_(exact="int64", flags=last.flags & ~(NEEDS_GRAD | GRADIENT_UNKNOWN))
+            if isinstance(laid[0], Tensor):
+                laid[0] = laid[0].with_(exact=tensor.exact)
         return Seq("tuple", tuple(laid))
     if not isinstance(result, Tensor) or (tensor.flags & ARRAY and name not in _ALIKE):
         return result
     given = [*args, *keywords.values()]
     others = [value for value in given if isinstance(value, Tensor)]
     flags = result.flags
-    if name in ("detach", "detach_", "data"):
+    if name in ("detach", "data"):
+        flags &= ~(NEEDS_GRAD | GRADIENT_UNKNOWN | PARAMETER)
+    elif name == "detach_":
         flags &= ~(NEEDS_GRAD | GRADIENT_UNKNOWN)
+    elif result.dtype in ("b", "i") or traits.is_made_anew(name):
+        flags = flags & ~(NEEDS_GRAD | GRADIENT_UNKNOWN) | NO_GRADIENT
     elif frame.grad is not False and not flags & PARAMETER and name != "requires_grad_":
-        if any(each.flags & (NEEDS_GRAD | PARAMETER) for each in (tensor, *others)):
+        if any(map(_learns, (tensor, *others))):
             flags = flags & ~NO_GRADIENT | NEEDS_GRAD
         flags |= GRADIENT_UNKNOWN if any(each.flags & GRADIENT_UNKNOWN for each in (tensor, *others)) else 0
     exact = exact_argument(args, keywords) or dtypes.cast(name)
     if not exact and result.dtype == tensor.dtype and all(_keeps(tensor, each) for each in others):
         exact = tensor.exact
+    elif not exact and tensor.dtype in ("f", "b"):
+        exact = _OWN_DTYPES.get(result.dtype, "")
     result = result.with_(flags=flags, exact=exact)
     if not isinstance(tensor.shape, tuple) or tensor.flags & PARAMETER and result.flags & PARAMETER:
         return result
@@ -132,11 +147,18 @@ def laid_out(frame: Frame, tensor: Tensor, name: str, args: Args, keywords: Keyw
     return result.with_(shape=layout.sizes, strides=layout.strides, flags=result.flags & ~PARAMETER)
 
 
+def _learns(tensor: Tensor) -> bool:
+    """Whether a tensor requires a gradient. A buffer is told by what it was made of."""
+    return bool(tensor.flags & NEEDS_GRAD) or tensor.flags & (PARAMETER | NO_GRADIENT) == PARAMETER
+
+
 def _keeps(tensor: Tensor, other: Tensor) -> bool:
     """Whether another tensor leaves the dtype as it is: one of its own, or whole numbers beside floats."""
     return other.exact == tensor.exact or (tensor.dtype == "f" and other.dtype in ("i", "b"))
 
 
+_OWN_DTYPES: Final = {"i": "int64", "b": "bool"}
+"""What counts, finds places or compares gives, whatever floats or bools it is given."""
 _ALIKE: Final = ("add", "eq")
 """Arithmetic and comparisons are the same for arrays."""
 
@@ -177,6 +199,52 @@ def joined(tensors: Args, dim: Value | None, stacked: bool, result: Tensor) -> T
     result = result.with_(exact=exact, flags=result.flags | unsure)
     known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
     layout = layouts.joined(known, plain(dim) if dim is not None else 0, stacked) if len(known) == len(parts) else None
+    if layout is None:
+        return result
+    varied = frozenset().union(*(part.varied for part in parts)) if not stacked else frozenset()
+    varied = frozenset(dim for dim in varied if layout.sizes[dim] is None)
+    return result.with_(shape=layout.sizes, strides=layout.strides, varied=varied)
+
+
+def summed(equation: Value, tensors: Args, result: Tensor) -> Tensor:
+    """What `torch.einsum` gives."""
+    parts = [t for t in tensors if isinstance(t, Tensor)]
+    if len(parts) != len(tensors) or not parts:
+        return result
+    exact = parts[0].exact if all(part.exact == parts[0].exact for part in parts) else ""
+    unsure = GRADIENT_UNKNOWN if any(part.flags & GRADIENT_UNKNOWN for part in parts) else 0
+    known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
+    layout = layouts.summed(plain(equation), known) if len(known) == len(parts) else None
+    result = result.with_(exact=exact, flags=result.flags | unsure)
+    return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
+
+
+def chosen(condition: Value, options: Args, result: Tensor) -> Tensor:
+    """What `torch.where` gives."""
+    tensors = [each for each in (condition, *options) if isinstance(each, Tensor)]
+    known = [Layout(each.shape, each.strides) for each in tensors if isinstance(each.shape, tuple)]
+    given = [each for each in options if isinstance(each, Tensor)]
+    if len(known) != len(tensors) or len(options) != 2 or not given:
+        return result
+    exact = given[0].exact if all(_keeps(given[0], each) for each in given) else ""
+    unsure = GRADIENT_UNKNOWN if any(each.flags & GRADIENT_UNKNOWN for each in given) else 0
+    layout: Layout | None = known[0]
+    for each in known[1:]:
+        layout = layouts.broadcast(layout, each) if layout is not None else None
+    result = result.with_(exact=exact, flags=result.flags | unsure)
+    return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
+
+
+def padded_together(tensors: Args, batch_first: Value | None, result: Tensor) -> Tensor:
+    """What `pad_sequence` gives."""
+    parts = [t for t in tensors if isinstance(t, Tensor)]
+    known = [Layout(part.shape, part.strides) for part in parts if isinstance(part.shape, tuple)]
+    if len(known) != len(tensors) or not parts:
+        return result
+    exact = parts[0].exact if all(part.exact == parts[0].exact for part in parts) else ""
+    unsure = GRADIENT_UNKNOWN if any(part.flags & GRADIENT_UNKNOWN for part in parts) else 0
+    layout = layouts.padded_together(known, plain(batch_first) if batch_first is not None else False)
+    result = result.with_(exact=exact, flags=result.flags | unsure)
     return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
 
 

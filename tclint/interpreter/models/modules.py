@@ -19,6 +19,7 @@ from tclint.values import (
     BOOL,
     GRADIENT_UNKNOWN,
     INT,
+    NEEDS_GRAD,
     NO_GRADIENT,
     NONE,
     PARAMETER,
@@ -42,6 +43,7 @@ from tclint.values import (
 )
 from tclint.values.moments import GROWS
 from tclint.values.place import path_of, rebind
+from tclint.values.value import ONE_OF
 
 _SELF: Final = frozenset(facts.named("gives its module back"))
 MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module"))
@@ -137,9 +139,15 @@ def _sized(frame: Frame, func: Object, given: Value, result: Tensor) -> Tensor:
     if shape is None:
         return result
     exact = given.exact if given.dtype == "f" else ""
-    # Its parameters may be frozen.
-    flags = result.flags | (GRADIENT_UNKNOWN if frame.grad is not False else 0)
+    flags = result.flags | (_gradient(frame, func, given) if frame.grad is not False else 0)
     return result.with_(shape=shape, strides=given.strides, exact=exact, flags=flags)
+
+
+def _gradient(frame: Frame, func: Object, given: Tensor) -> int:
+    """Whether what a module gives requires a gradient. Parameters do, as long as nothing in sight freezes any."""
+    if not sizes.has_parameters(func.name):
+        return given.flags & (NEEDS_GRAD | GRADIENT_UNKNOWN)
+    return NEEDS_GRAD if frame.grad and b"requires_grad" not in frame.module.data else GRADIENT_UNKNOWN
 
 
 def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
@@ -193,6 +201,7 @@ def _method(
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
     if held is not None:
+        held = _by_name(frame, node, receiver, name, args, keywords) or held
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
     elements = receiver.args
@@ -273,7 +282,7 @@ def method_of_instance(
     if name in _SELF:
         result = receiver
     elif (held := _tensors(frame, node, name)) is not None:
-        result = held
+        result = _by_name(frame, node, receiver, name, args, keywords) or held
     elif name in ("children", "named_children"):
         held = _children(frame, receiver).element()
         result = Seq("list", None, held if name == "children" else Seq("tuple", (STR, held)))
@@ -329,6 +338,57 @@ def _tensors(frame: Frame, node: ast.AST, name: str) -> Value | None:
         return None
     tensor = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
     return Seq("list", None, Seq("tuple", (STR, tensor)) if name.startswith("named_") else tensor)
+
+
+_NAMED: Final = 32
+"""Parameters that are told by name."""
+
+
+def _by_name(frame: Frame, node: ast.AST, module: Value, name: str, args: Args, keywords: Keywords) -> Value | None:
+    """`model.named_parameters()`, where eager code may ask for the names; None where they are not known."""
+    if frame.region is not None or name != "named_parameters" or args or keywords:
+        return None
+    told = _named(frame, node, module)
+    return Seq("list", told) if told and len(told) <= _NAMED else None
+
+
+def _named(frame: Frame, node: ast.AST, module: Value, prefix: str = "") -> tuple[Value, ...] | None:
+    """The parameters of a module by their names, in their order; None where not all of them are known."""
+    found: list[Value] = []
+    if isinstance(module, Object) and isinstance(module.args, (Seq, Dict)):
+        inner = module.args
+        if isinstance(inner, Seq) and inner.items is None or isinstance(inner, Dict) and inner.elem is not None:
+            return None
+        parts = dict(enumerate(inner.items or ())) if isinstance(inner, Seq) else dict(inner.items)
+    elif isinstance(module, Object):
+        if not module.name.startswith("torch.nn."):
+            return None
+        if not sizes.has_parameters(module.name):
+            return () if sizes.is_known(module.name) else None
+        tensor = Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node))
+        made = module.origin.node
+        bare = isinstance(made, ast.Call) and any(k.arg in ("bias", None) for k in made.keywords)
+        kinds = sizes.parameters_of(module.name)
+        return None if bare else tuple(Seq("tuple", (Const(f"{prefix}{kind}"), tensor)) for kind in kinds) or None
+    elif isinstance(module, Instance) and frame.interp.classes.is_nn_module(module.cls):
+        parts = dict(frame.interp.instance_attributes.of(module))
+        if "*" in parts:
+            return None
+    else:
+        return None
+    for name, part in parts.items():
+        if isinstance(part, Tensor) and part.flags & PARAMETER and not part.flags & NO_GRADIENT:
+            found.append(Seq("tuple", (Const(f"{prefix}{name}"), part.with_(origin=frame.origin(node)))))
+        elif isinstance(part, Instance) and not frame.interp.classes.is_nn_module(part.cls):
+            continue
+        elif isinstance(part, (Object, Instance)):
+            inside = _named(frame, node, part, f"{prefix}{name}.")
+            if inside is None:
+                return None
+            found.extend(inside)
+        elif part is UNKNOWN or part.rank == ONE_OF:
+            return None
+    return tuple(found)
 
 
 def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:

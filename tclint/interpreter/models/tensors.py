@@ -329,6 +329,12 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
     return laid_out(frame, tensor, "add", [both] if both is not None else (), {}, result)
 
 
+def unary(frame: Frame, node: ast.AST, tensor: Tensor, operator: str) -> Value:
+    """`-x`, `~mask`"""
+    result = tensor.derived(frame.origin(node), tensor.dtype, tensor.ndim)
+    return laid_out(frame, tensor, "neg", (), {}, result) if frame.region is None else result
+
+
 def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Value:
     """`tensor[index]`: an alias for basic indices, a copy for index tensors, a data-sized copy for a boolean mask."""
     origin = frame.origin(node)
@@ -347,7 +353,9 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
             mask = named
             index_value = named
     if mask is not None:
-        result: Value = Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
+        result: Value = masks.taken(
+            frame, node, tensor, mask, Tensor(tensor.conf, tensor.dtype, -1, DATA_SIZED, origin)
+        )
     elif (
         any(isinstance(p, Tensor) for p in parts)
         or any(isinstance(p, Seq) and p.kind in ("list", "tuple") and p is not index_value for p in parts)

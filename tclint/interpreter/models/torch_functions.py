@@ -10,9 +10,10 @@ from tclint import events
 from tclint.interpreter import sighted
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tensors
-from tclint.interpreter.models.factories import factory
+from tclint.interpreter.models.factories import factory, nested_sizes
 from tclint.interpreter.models.functions import Handler
-from tclint.interpreter.models.laid_out import in_pieces, joined, laid_out, parted
+from tclint.interpreter.models.laid_out import chosen as chosen_from
+from tclint.interpreter.models.laid_out import in_pieces, joined, laid_out, padded_together, parted, summed
 from tclint.interpreter.models.measured import measured, varies
 from tclint.interpreter.models.results import (
     Args,
@@ -28,7 +29,7 @@ from tclint.interpreter.models.results import (
     way_of,
 )
 from tclint.torch_facts import calls, facts, returns, traits
-from tclint.torch_facts.layouts import JOINS
+from tclint.torch_facts.layouts import JOINS, PAIRS
 from tclint.values import (
     ARRAY,
     BOOL,
@@ -91,14 +92,16 @@ def _parameter(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Key
     data = args[0] if args else keywords.get("data")
     if frame.region is None and isinstance(data, Tensor) and isinstance(data.shape, tuple):
         wanted = keywords.get("requires_grad")
-        flags = PARAMETER if isinstance(wanted, Const) and not wanted.value else PARAMETER | NEEDS_GRAD
+        flags = PARAMETER | (NO_GRADIENT if isinstance(wanted, Const) and not wanted.value else NEEDS_GRAD)
         return Tensor(PROVEN, data.dtype, -1, flags, frame.origin(node), shape=data.shape, exact=data.exact)
     layout = data.flags & SPARSE if isinstance(data, Tensor) else 0
     return Tensor(PROVEN, "", -1, PARAMETER | layout, frame.origin(node))
 
 
 def _tensor(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    return Tensor(PROVEN, _TENSOR_CLASSES[name[6:].removesuffix("Tensor")], -1, HOST, frame.origin(node))
+    letter = _TENSOR_CLASSES[name[6:].removesuffix("Tensor")]
+    shape = nested_sizes(args[0]) if frame.region is None and args and isinstance(args[0], Seq) else None
+    return Tensor(PROVEN, letter, -1, HOST, frame.origin(node), shape=shape)
 
 
 def _object(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
@@ -123,7 +126,8 @@ def _where(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyword
     chosen = [*args[1:], *(keywords[name] for name in ("input", "other") if name in keywords)]
     types = {value.dtype if isinstance(value, Tensor) else literal_dtype(value) for value in chosen}
     host = HOST if chosen and all(isinstance(v, Tensor) and v.flags & HOST for v in (*args[:1], *chosen)) else 0
-    return Tensor(PROVEN, types.pop() if len(types) == 1 else "", -1, host, frame.origin(node))
+    result = Tensor(PROVEN, types.pop() if len(types) == 1 else "", -1, host, frame.origin(node))
+    return chosen_from(args[0], chosen, result) if frame.region is None and args else result
 
 
 # `torch.Tensor` and the classes with a dtype in their names.
@@ -250,12 +254,18 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
     short = name.rpartition(".")[2]
     if frame.region is None and short in tensors.PARTING and args and isinstance(args[0], Tensor):
         return parted(frame, node, args[0], short, args[1:], keywords) or result
+    if frame.region is None and isinstance(result, Seq) and short in PAIRS and args and isinstance(args[0], Tensor):
+        return laid_out(frame, args[0], short, args[1:], keywords, result)
     if frame.region is not None or not isinstance(result, Tensor) or not args:
         return result
     if isinstance(args[0], Tensor):
         return laid_out(frame, args[0], short, args[1:], keywords, result)
     if name in JOINS and isinstance(args[0], Seq) and args[0].items is not None:
         return joined(args[0].items, args[1] if len(args) > 1 else keywords.get("dim"), JOINS[name], result)
+    if short == "einsum":
+        return summed(args[0], args[1:], result)
+    if short == "pad_sequence" and isinstance(args[0], Seq) and args[0].items is not None:
+        return padded_together(args[0].items, args[1] if len(args) > 1 else keywords.get("batch_first"), result)
     return result
 
 

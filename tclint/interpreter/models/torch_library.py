@@ -8,7 +8,8 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import distributions, loaders, modules, torch_functions, torch_wrappers
 from tclint.interpreter.models.functions import Args, Handler, Keywords, instance, is_class, library
-from tclint.torch_facts import facts
+from tclint.interpreter.modes import made_context
+from tclint.torch_facts import facts, modes
 from tclint.values import Object, Value
 
 _BY_NAME: Final[dict[str, Handler]] = {
@@ -21,6 +22,8 @@ _BY_NAME: Final[dict[str, Handler]] = {
 
 def call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """The value of a call of `torch.…`."""
+    if frame.region is None and name.rpartition(".")[2] in modes.CONTEXTS:
+        return made_context(frame, node, name, args, keywords)
     handler = _BY_NAME.get(name)
     if handler is not None:
         return handler(frame, node, name, args, keywords, open_ended)

@@ -1,0 +1,44 @@
+import torch
+import torch.nn as nn
+
+
+class Ranker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.user = nn.Linear(4, 8)
+        self.item = nn.Linear(4, 8)
+        self.ctx = nn.Linear(4, 8)
+
+    def forward(self, features):  # recompile
+        out = 0
+        for name, value in features.items():  # recompile
+            out = out + getattr(self, name)(value)
+        return out.sum(-1)
+
+
+class Server:
+    def __init__(self):
+        self.model = Ranker().eval()
+        self.predict = torch.compile(self.model)
+
+    def handle(self, request):
+        features = {k: torch.tensor(v) for k, v in request.items()}
+        with torch.no_grad():
+            return self.predict(features)
+
+
+def main():
+    server = Server()
+    vec = [0.1, 0.2, 0.3, 0.4]
+    requests = [
+        {"user": vec},
+        {"user": vec, "item": vec},
+        {"user": vec, "item": vec, "ctx": vec},
+        {"item": vec},
+    ]
+    for r in requests:
+        server.handle(r)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Modules that compute something else in training: only of those Dynamo guards on the flag."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.interpreter.frame import Frame
+from tclint.program import Class
+from tclint.sources.tree import nodes
+from tclint.torch_facts import facts
+from tclint.values import UNKNOWN, Const, Dict, External, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Value
+
+_ROOT: Final = "torch.nn.Module"
+_DEPTH: Final = 6
+_PLAIN: Final = frozenset(facts.named("computes the same in training"))
+
+
+def looks_at_mode(frame: Frame, value: Value, depth: int = _DEPTH) -> bool:
+    """Whether a module, or something in it, may look at `self.training`. What is not known, may."""
+    if isinstance(value, (Const, Scalar, External, Tensor)):
+        return False
+    if depth == 0 or value is UNKNOWN:
+        return True
+    if isinstance(value, Seq):
+        parts = value.items if value.items is not None else (value.elem,)
+        return any(looks_at_mode(frame, part, depth - 1) for part in parts)
+    if isinstance(value, Dict):
+        parts = (*value.items.values(), *((value.elem,) if value.elem is not None else ()))
+        return any(looks_at_mode(frame, part, depth - 1) for part in parts)
+    if isinstance(value, Object):
+        if isinstance(value.args, (Seq, Dict)):
+            return looks_at_mode(frame, value.args, depth - 1)
+        return value.name not in _PLAIN
+    if isinstance(value, Instance):
+        return _object_looks(frame, value, depth)
+    return not isinstance(value, FunctionValue) or value.bound is not None
+
+
+def _object_looks(frame: Frame, value: Instance, depth: int) -> bool:
+    classes = frame.interp.classes
+    if classes.external_base(value.cls) != _ROOT or any(map(_reads_mode, classes.mro(value.cls))):
+        return True
+    held = frame.interp.instance_attributes.of(value)
+    return "*" in held or any(looks_at_mode(frame, part, depth - 1) for part in held.values())
+
+
+def _reads_mode(cls: Class) -> bool:
+    """Whether the text of a class says something of training, or calls what it does not hold."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and (node.attr == "training" or "dropout" in node.attr or "norm" in node.attr)
+        or isinstance(node, ast.keyword)
+        and node.arg == "training"
+        for node in nodes(cls.node)
+    )
