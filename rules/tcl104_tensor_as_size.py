@@ -20,6 +20,7 @@ from tclint.values import (
     DATA_SIZED,
     FOLDED,
     NAMED,
+    PARAMETER,
     PROVEN,
     RAW,
     Object,
@@ -129,6 +130,8 @@ class TensorAsSize(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
             tensor = spoken_of(event.right) or _drawn(event.right)
+            if tensor is not None and (tensor.flags & PARAMETER or tensor.dtype == "f"):
+                return  # no list is repeated by a fraction: it is no list
             if tensor is None and self._kept(event):
                 tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:

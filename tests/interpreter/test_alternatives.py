@@ -25,7 +25,10 @@ def main(x):
     ("flags", "count"),
     [
         ("if os.environ.get('A'):\n    FAST = True\nelse:\n    FAST = False\n", 1),
-        ("if os.environ.get('A'):\n    FAST = True\nelif os.environ.get('B'):\n    FAST = None\nelse:\n    FAST = False\n", 1),
+        (
+            "if os.environ.get('A'):\n    FAST = True\nelif os.environ.get('B'):\n    FAST = None\nelse:\n    FAST = False\n",
+            1,
+        ),
         ("if torch.__version__ >= '2.4':\n    FAST = True\nelse:\n    FAST = False\n", 1),
         ("if torch.__version__ < '2.4':\n    FAST = True\nelse:\n    FAST = False\n", 0),
         ("if torch.__version__ < '2.4':\n    FAST = True\nelif x():\n    FAST = False\nelse:\n    FAST = None\n", 0),

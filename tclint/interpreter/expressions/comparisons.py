@@ -93,8 +93,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         return join_all(compare(frame, node, operator, option, right) for option in left.options)
     if left.source == ENVIRONMENT:
         return Scalar("bool", ENVIRONMENT, frame.origin(node))
-    found = right.has(left)
-    if found is not None:
+    answers = {right.has(option) for option in left.options}
+    if len(answers) == 1 and (found := answers.pop()) is not None:
         if frame.region is not None and (part := _view(node)):  # Dynamo walks it, however well it is known
             frame.interp.emitter.feature(frame, node, f"member of the {part} of a dict")
         return TRUE if found is (operator == "In") else FALSE
