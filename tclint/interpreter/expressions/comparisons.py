@@ -70,7 +70,7 @@ def _looked_at(frame: Frame, node: ast.expr) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
-        if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
+        if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()" and not _of_torch(right):
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
         if frame.region is not None and isinstance(left.options[0], External) and not _is_part(node):
@@ -107,6 +107,11 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(held := right.element(), Instance):
             _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _of_torch(value: Value) -> bool:
+    """Whether a value is one of torch's own: `mask.dtype == torch.bool` is asked of a tensor, whatever else it may be."""
+    return isinstance(value, External) and value.name.startswith("torch.")
 
 
 def _view(node: ast.AST) -> str:
