@@ -70,7 +70,12 @@ def _looked_at(frame: Frame, node: ast.expr) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
-        if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()" and not _of_torch(right):
+        if (
+            frame.region is not None
+            and isinstance(left, External)
+            and left.name == "numpy.dtype()"
+            and not _of_torch(right)
+        ):
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
         if frame.region is not None and isinstance(left.options[0], External) and not _is_part(node):

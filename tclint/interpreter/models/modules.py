@@ -41,11 +41,13 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.moments import GROWS
+from tclint.values.object import is_some_module
 from tclint.values.place import path_of, rebind
 
 _SELF: Final = frozenset(facts.named("gives its module back"))
 MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module"))
 _SEQUENTIAL: Final = "torch.nn.Sequential"
+_WALKS: Final = facts.named("walks the modules in a module")
 
 
 def is_module_class(name: str) -> bool:
@@ -192,6 +194,8 @@ def _method(
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
+    if held is None and is_some_module(receiver):
+        held = walked(frame, node, name)
     if held is not None:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
@@ -329,6 +333,14 @@ def _tensors(frame: Frame, node: ast.AST, name: str) -> Value | None:
         return None
     tensor = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
     return Seq("list", None, Seq("tuple", (STR, tensor)) if name.startswith("named_") else tensor)
+
+
+def walked(frame: Frame, node: ast.AST, name: str) -> Value | None:
+    """`module.named_modules()` of what nobody knows, in eager code: modules, whichever they are; None for other methods."""
+    if frame.region is not None or name not in _WALKS:
+        return None
+    part = Object("torch.nn.Module", frame.origin(node))
+    return Seq("list", None, Seq("tuple", (STR, part)) if name.startswith("named_") else part)
 
 
 def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:
