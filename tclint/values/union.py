@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
+from tclint.torch_facts import facts
 from tclint.values.constant import Const, is_none
 from tclint.values.library import MODELS
 from tclint.values.scalar import BOOL, ENVIRONMENT, NUMBERS, Scalar, scalar_type
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tclint.values.region import CompileSite
 
 _MAX_UNION: Final = 8
+_SPREAD: Final = frozenset(facts.named("wraps a module for several devices"))
 
 
 class Union(Value):
@@ -58,15 +60,16 @@ class Union(Value):
         frame.maybe += several  # each of them may be the one that does not run
         choosing = several and sum(o.holds_compiled() for o in callables) > 1
         frame.interp.account.choosing += choosing
-        mixed = frame.region is not None and any(o is UNKNOWN or o.is_code and not o.is_outside for o in callables)
+        mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
         disabled = [o for o in callables if mixed and frame.interp.functions.is_disabled(o)]
         traced = len(disabled) < len(callables)
         results = []
         for option in callables:
-            # Beside code of the program, `identity if plain else spectral_norm`, or what is not known, `FSDP(net) if many else
-            # net`, a library's may never be what runs; nor may what is under `disable`, beside what Dynamo traces: which one
-            # it is, the program's settings say.
-            rare = mixed and option.is_outside and option not in disabled or traced and option in disabled
+            # Beside code of the program, `identity if plain else spectral_norm`, or beside what it may wrap, `FSDP(net) if many
+            # else net`, a library's may never be what runs; nor may what is under `disable`, beside what Dynamo traces: which
+            # one it is, the program's settings say.
+            aside = mixed or UNKNOWN in callables and option.maker in _SPREAD
+            rare = aside and option.is_outside and option not in disabled or traced and option in disabled
             with frame.rarely() if rare else nullcontext():
                 results.append(option.call(frame, node, args, keywords, open_ended))
         frame.interp.account.choosing -= choosing
