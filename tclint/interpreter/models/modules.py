@@ -26,6 +26,7 @@ from tclint.values import (
     SPARSE,
     STR,
     UNKNOWN,
+    ClassValue,
     Compiled,
     Const,
     Dict,
@@ -351,6 +352,9 @@ def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, targ
             value = tensor.with_(flags=PARAMETER | (tensor.flags & (SPARSE | NO_GRADIENT)), conf=PROVEN)
         elif value is UNKNOWN:
             value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+    elif any(isinstance(option, ClassValue) for option in value.options):
+        # torch refuses a class there: `layer` was made of it before, where it was one.
+        value = join_all([option for option in value.options if not isinstance(option, ClassValue)])
     attribute = target.value if isinstance(target, Const) and isinstance(target.value, str) else "*"
     frame.interp.instance_attributes.store(frame, receiver, attribute, value)
 
