@@ -307,14 +307,14 @@ def _try(frame: Frame, node: ast.Try) -> None:
     frame.blocks.append("try")
     if frame.region is not None:
         exceptions.tell_imports(frame, node)
-    returned, jumped = len(frame.returns), _jumps(frame)
+    returned, jumped = len(frame.returns), frame.jumps
     run_block(frame, node.body)
     if sighted.tells_refused(frame, node):
         del frame.returns[returned:]
         frame.dead = True
     frame.blocks.pop()
     after_body = frame.env
-    works = not frame.dead or len(frame.returns) > returned or _jumps(frame) > jumped
+    works = not frame.dead or len(frame.returns) > returned or frame.jumps > jumped
     after: Env | None = None
     surely = not works and frame.region is not None and not frame.maybe
     if surely and type(node) is not ast.Try:
@@ -354,11 +354,6 @@ def _try(frame: Frame, node: ast.Try) -> None:
         dead, frame.dead = frame.dead, False
         run_block(frame, node.finalbody)
         frame.dead = frame.dead or dead
-
-
-def _jumps(frame: Frame) -> int:
-    """How many ways out of the loop at hand, or on to its next turn, were met so far."""
-    return sum(len(each[-1]) for each in (frame.breaks, frame.continues) if each)
 
 
 def _function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -116,7 +116,8 @@ def _bound(row: tuple[Any, ...]) -> Import | Assignment:
 
 
 def _assigned(row: tuple[Any, ...]) -> Assignment:
-    return Assignment(*row[:4], tuple(map(_assigned, row[4]))) if len(row) > 4 else Assignment(*row)
+    ordinal, path, annotation, annotated, *others = row
+    return Assignment(ordinal, path, annotation, annotated, tuple(map(_assigned, others[0])) if others else ())
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------
