@@ -19,13 +19,14 @@ from tclint.rules._truths import contains_fix, without_bool
 from tclint.rules._unbacked import is_size_of_found, needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import position
-from tclint.torch_facts import features
+from tclint.torch_facts import facts, features
 from tclint.values import ARRAY, INPUT, PROVEN, UNKNOWN, Dict, Scalar, Seq, Tensor, Union, Value, spoken_of
 from tclint.values.constant import is_none
 from tclint.values.scalar import NUMBERS, is_drawn
 
 _SWITCH: Final = "capture_scalar_outputs"
 _COUNT: Final = "count"
+_WHOLE: Final = facts.methods("compares whole tensors")
 _FIRST: Final = "member of a list whose first is the very tensor"
 
 
@@ -112,6 +113,9 @@ class DataDependentBranch(Rule):
     def _kept_number(self, event: Branch, test: Scalar) -> bool:
         """Whether a number is asked for that was read out of a tensor and stays in the graph."""
         asked = isinstance(event.node, ast.Compare) or test.python_type in NUMBERS - {"number"}
+        made = test.origin.node
+        if isinstance(made, ast.Call) and getattr(made.func, "attr", "") in _WHOLE:
+            return False  # the graph broke where it was asked; what came out is a plain bool
         return test.source == "data" and asked and self.captured(event, _SWITCH)
 
     def _kept_size(self, event: Branch, node: ast.Compare) -> bool:

@@ -20,6 +20,7 @@ from tclint.values import (
     DATA_SIZED,
     FOLDED,
     NAMED,
+    PARAMETER,
     PROVEN,
     RAW,
     Object,
@@ -41,6 +42,7 @@ _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
 _SWITCH: Final = "capture_scalar_outputs"
 _SEVERAL: Final = "several dimensions are cut at numbers that stay in the graph"
 _SIZES_SWITCH: Final = "capture_dynamic_output_shape_ops"
+_OF_NUMBERS: Final = ("builtins.range", "builtins.slice")
 
 
 class TensorAsSize(Rule):
@@ -79,8 +81,8 @@ class TensorAsSize(Rule):
     elsewhere = "read the integer there and pass it"
     subjects = {"subscript": (Tensor, Seq, Object)}
     graph_breaks = ("GB0033", "GB0124", "GB0059")
-    calls = ("builtins.range", "builtins.slice", *_SIZES, *_ASKS_NUMBERS, *_ASKS_SIZES)
-    owns = tuple(name for name in calls if name in asked.breaking_with("GB0033"))
+    calls = (*_OF_NUMBERS, *_SIZES, *_ASKS_NUMBERS, *_ASKS_SIZES)
+    owns = (*_OF_NUMBERS, *(name for name in calls if name in asked.breaking_with("GB0033")))
 
     def on_subscript(self, event: Subscript) -> Iterator[Finding]:
         yield from self._index(event, event.receiver, event.index)
@@ -129,6 +131,8 @@ class TensorAsSize(Rule):
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         if event.operator == "repeat":
             tensor = spoken_of(event.right) or _drawn(event.right)
+            if tensor is not None and (tensor.flags & PARAMETER or tensor.dtype == "f"):
+                return  # no list is repeated by a fraction: it is no list
             if tensor is None and self._kept(event):
                 tensor = _read_number(event.right)
             if tensor is not None and not tensor.is_known_number:
@@ -149,9 +153,9 @@ class TensorAsSize(Rule):
         if name in _ASKS_NUMBERS and self._kept(event) and (number := _read_number(*given)) is not None:
             yield self._finding(event, number, f"`{event.method}` asks for a number that stays in the graph")
             return
-        if name not in _SIZES and name not in ("builtins.range", "builtins.slice"):
+        if name not in _SIZES and name not in _OF_NUMBERS:
             return
-        if name in ("builtins.range", "builtins.slice"):
+        if name in _OF_NUMBERS:
             tensor = next((t for a in event.args if (t := spoken_of(a) or _drawn(a)) is not None), None)
             if tensor is not None:
                 yield self._finding(event, tensor, f"`{name[9:]}()` of {{it}}")

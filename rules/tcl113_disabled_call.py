@@ -11,8 +11,11 @@ from tclint.fixes.recipes import compute_at_import, remove_statement, skip_while
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.program import Function
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources.tree import text
 from tclint.torch_facts import facts
 from tclint.values import FunctionValue, Object
+
+_DONE = facts.methods("is done for an optimizer by Dynamo itself")
 
 
 class DisabledCall(Rule):
@@ -54,8 +57,8 @@ class DisabledCall(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         if event.name == "disabled":
-            recursive = event.receiver
-            del recursive
+            if _is_of_optimizer(event):
+                return
             what = "a function under `torch.compiler.disable` is called"
         else:
             what = f"`{event.name}` is called"
@@ -83,6 +86,14 @@ class DisabledCall(Rule):
         if event.method == "allow_in_graph" and isinstance(event.node, ast.Call):
             return compute_at_import(event, event.node, "asked once, when the file is imported")
         return _enabled(event) if event.name == "disabled" else None
+
+
+def _is_of_optimizer(event: Call) -> bool:
+    """Whether an optimizer calls on itself what Dynamo does for it: `self._init_group(…)`."""
+    func = event.node.func if isinstance(event.node, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr not in _DONE or event.cls is None:
+        return False
+    return text(func.value) == "self" and event.ask.external_base(event.cls).startswith("torch.optim.")
 
 
 def _enabled(event: Call) -> Fix | None:

@@ -9,6 +9,7 @@ from typing import Final
 from tclint.events import Event, ModuleEvent, Rebound, Stale
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.program import Function
 from tclint.rules._captures import (
     TRIGGERS,
     Capture,
@@ -18,7 +19,8 @@ from tclint.rules._captures import (
     scope_of,
 )
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import text
+from tclint.sources.tree import nodes, text
+from tclint.torch_facts import facts
 
 
 class CaptureInputRebound(Rule):
@@ -76,6 +78,8 @@ class CaptureInputRebound(Rule):
     def on_rebound(self, event: Rebound) -> Iterator[Finding]:
         """The same wherever it is bound: in a method, a helper, another file, as the walk has seen it."""
         node = event.node
+        if event.enclosing is not None and event.enclosing.index(_asks_for_captures):
+            return  # it binds one thing within a capture and another outside: the replays are thought of
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         said, to_do = _SAID[event.what]
         named = text(target) if target is not None else text(node.target) if isinstance(node, _TARGETED) else ""
@@ -164,6 +168,15 @@ _SAID: Final[dict[Stale, tuple[str, str]]] = {
     ),
 }
 """What is said of a binding that the graph does not see, and what to do."""
+
+
+_ASKS: Final = facts.methods("asks whether a graph is being captured")
+
+
+def _asks_for_captures(function: Function) -> bool:
+    """Whether a function asks if it runs within a capture."""
+    found = (node.func for node in nodes(function.node) if isinstance(node, ast.Call))
+    return any(getattr(func, "attr", getattr(func, "id", "")) in _ASKS for func in found)
 
 
 def _partly(node: ast.AST, inputs: set[str]) -> ast.Subscript | None:

@@ -53,12 +53,9 @@ class RaisedRecompileLimit(Rule):
             for name, value, where in dynamo_config.settings(node, aliases):
                 if name not in _DEFAULTS or (isinstance(value, ast.Name) and value.id in saved):
                     continue
-                if isinstance(value, ast.Attribute):
-                    number = event.ask.of_file(_fields).get(value.attr)
-                else:
-                    number = _number(value)
-                if number is not None and number <= _DEFAULTS[name]:
-                    continue
+                numbers = _numbers(event, value)
+                if not numbers or max(numbers) <= _DEFAULTS[name]:
+                    continue  # the usual limit, or one that somebody else says
                 to = f" to {text(value)}" if isinstance(value, (ast.Constant, ast.Name, ast.Attribute)) else ""
                 yield self.finding(
                     event,
@@ -84,6 +81,29 @@ class RaisedRecompileLimit(Rule):
         edit = place.remove(node)
         note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
         return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None
+
+
+def _numbers(event: ModuleEvent, value: ast.expr | None, depth: int = 2) -> list[int]:
+    """The numbers that a limit is made of: `max(limit, 16)`, `least` where `least = 12 if deep else 10` stands further up."""
+    found: list[int] = []
+    for part in nodes(value) if value is not None else ():
+        number = _number(part) if isinstance(part, ast.Constant) else None
+        if isinstance(part, ast.Attribute):
+            number = event.ask.of_file(_fields).get(part.attr)
+        elif isinstance(part, ast.Name) and depth:
+            for bound in event.ask.of_file(_bound).get(part.id, ()):
+                found += _numbers(event, bound, depth - 1)
+        found += [number] if number is not None else []
+    return found
+
+
+def _bound(module: Module) -> dict[str, list[ast.expr]]:
+    """What a file assigns to names, in functions and outside."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes(module.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(node.value)
+    return found
 
 
 def _number(value: ast.expr | None) -> int | None:

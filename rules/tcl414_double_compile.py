@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from tclint.events import Call, Compile
 from tclint.model.finding import Confidence, Effect, Finding, Severity
+from tclint.program import Function
 from tclint.rules._scope import argument, scope, target_of
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import ancestors, nodes
 from tclint.values import Compiled, Value
 
 
@@ -80,10 +82,24 @@ def _certain(event: Compile | Call, first: Compiled, target: ast.expr | None) ->
         return True
     if not isinstance(target, ast.Name) or (first.site.path, first.site.line) == here:
         return False
-    if isinstance(_handed(event, target.id), (ast.Attribute, ast.Subscript)):
+    if isinstance(_handed(event, target.id), (ast.Attribute, ast.Subscript)) or _is_asked(event, target):
         return False
     value: Value | None = event.ask.local(target.id)
     return value is None or isinstance(value, Compiled)
+
+
+def _is_asked(event: Compile | Call, target: ast.Name) -> bool:
+    """Whether an `if` around the call, here or in a caller, asks about what is compiled: `if not is_compiled(model):`."""
+    places: list[tuple[Function | None, ast.AST | None, set[str]]] = [(event.enclosing, event.node, {target.id})]
+    for caller, call in event.ask.calls_here():
+        given = [*call.args, *(each.value for each in call.keywords)] if isinstance(call, ast.Call) else []
+        places.append((caller.function, call, {each.id for each in given if isinstance(each, ast.Name)}))
+    for function, node, handed in places:
+        around = ancestors(function.node, node) if function is not None and node is not None else ()
+        tests = (each.test for each in around if isinstance(each, ast.If))
+        if any(isinstance(part, ast.Name) and part.id in handed for test in tests for part in nodes(test)):
+            return True
+    return False
 
 
 def _handed(event: Compile | Call, name: str) -> ast.expr | None:

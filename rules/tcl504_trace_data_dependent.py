@@ -92,12 +92,12 @@ def _lookup(event: ModuleEvent, node: ast.expr) -> Value | None:
     return event.ask.module_value(node.id)
 
 
-def _traced(event: ModuleEvent, node: ast.expr, call: ast.Call) -> ast.AST | None:
-    """The function or forward that is traced, where the program has it."""
+def _traced(event: ModuleEvent, node: ast.expr, place: ast.expr) -> ast.AST | None:
+    """The function or forward that is traced, where the program has it; names mean what they mean at this place."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SELF:
         node = node.func.value
     if isinstance(node, ast.Name):
-        chain = ancestors(event.node, call)
+        chain = ancestors(event.node, place)
         around = [n for n in chain if isinstance(n, FUNCTIONS)]
         for scope in (*reversed(around), event.node):
             for statement in own(scope):
@@ -106,10 +106,10 @@ def _traced(event: ModuleEvent, node: ast.expr, call: ast.Call) -> ast.AST | Non
             made = [
                 s.value
                 for s in own(scope)
-                if isinstance(s, ast.Assign) and s.lineno < call.lineno and text(s.targets[0]) == node.id
+                if isinstance(s, ast.Assign) and s.lineno < place.lineno and text(s.targets[0]) == node.id
             ]
             if made:
-                return _traced(event, made[-1], call) if isinstance(made[-1], ast.Call) else None
+                return _traced(event, made[-1], made[-1]) if isinstance(made[-1], ast.Call) else None
         return _forward(event, _lookup(event, node))
     if isinstance(node, ast.Call):
         value = _lookup(event, node.func)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tclint.interpreter.moded import looks_at_mode
@@ -34,6 +35,8 @@ class Account:
         """Around how many calls of one of several compiled objects we are: which of them it is, is the same in every turn."""
         self.settled = bool(interp.learned.walks)  # by the interpreter from which this one learned
         """Whether all entries have been walked: what is known of calls does not change any more."""
+        self._told_once: set[Hashable] | None = None
+        """What one of several objects that may be meant was told, where a call is of one of them."""
         self._trained = False
         """Whether the walk has set the flag of a module for training."""
         self._moded_targets: dict[Hashable, bool] = {}
@@ -148,7 +151,19 @@ class Account:
         if frame.region is None and not frame.constructing:
             if again in (COUNTED_UP, GROWS):
                 self._counted.add(place)
+            if self._told_once is not None:
+                told = (id(node), place, value.key)
+                if told in self._told_once:
+                    return
+                self._told_once.add(told)
             self._add(Write(place, frame.module.path, node, value, again))
+
+    @contextmanager
+    def one_of_several(self) -> Iterator[None]:
+        """A method is called of one of several objects: what all of them are told the same is told once."""
+        outer, self._told_once = self._told_once, set()
+        yield
+        self._told_once = outer
 
     def compiled(self, frame: Frame, node: ast.AST) -> None:
         """Something is compiled. After a reset that tells a fresh start from programs that are thrown away."""

@@ -80,6 +80,8 @@ def swallows(frame: Frame, context: Instance) -> bool:
 
 def fails(frame: Frame, node: ast.AST, feature: str) -> None:
     """Something that surely fails here, by its name in the facts: told where a `try` is around it, here or around the calls."""
+    if frame.interp.emitter.quiet:
+        return  # somebody asks what an expression is, where it stands or later: nothing happens
     if frame.region is not None and caught(frame):
         frame.interp.emitter.feature(frame, node, feature)
         for each in _frames(frame):  # the handler is next

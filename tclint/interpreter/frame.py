@@ -171,6 +171,11 @@ class Frame:
         """Whether only an unusual run gets here."""
         return RARE in self.env
 
+    @property
+    def jumps(self) -> int:
+        """How many ways out of the loop at hand, or on to its next turn, were met so far."""
+        return sum(len(each[-1]) for each in (self.breaks, self.continues) if each)
+
     @contextmanager
     def rarely(self) -> Iterator[None]:
         """What happens meanwhile happens in an unusual run only."""

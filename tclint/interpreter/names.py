@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import hints, registries
+from tclint.interpreter import alternatives, hints, registries
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.state import Told
@@ -29,6 +29,7 @@ from tclint.values import (
     Scalar,
     Seq,
     Value,
+    join_all,
     scalar_type,
 )
 
@@ -224,7 +225,9 @@ class Names:
             return self._bound_anew(module, name, self._interp.functions.value(definition))
         if isinstance(definition, Class):
             return ClassValue(definition)
-        value = self.assigned(module, definition, generalise=module.rebinds(name))
+        bound = alternatives.possible(self.frame(module), definition) if definition.others else [definition]
+        generalise = module.rebinds(name)
+        value = join_all([self.assigned(module, each, generalise) for each in bound])
         return registries.filled(self._interp, module, name, value) if isinstance(value, Dict) else value
 
     def _bound_anew(self, module: Module, name: str, function: Value) -> Value:
@@ -370,7 +373,7 @@ _LITERALS: Final = frozenset({ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.S
 def _closed(module: Module, definition: Assignment) -> bool:
     """Whether an assignment says it all by itself: literals, and the usual containers around them."""
     value = getattr(module.node(definition.ordinal), "value", None)
-    if value is None or module.index(_says_global):
+    if value is None or definition.others or module.index(_says_global):
         return False
     if any(module.named(name) is not None for name in _CONTAINERS - {"OrderedDict"}):
         return False

@@ -309,14 +309,14 @@ def _try(frame: Frame, node: ast.Try) -> None:
     frame.blocks.append("try")
     if frame.region is not None:
         exceptions.tell_imports(frame, node)
-    returned = len(frame.returns)
+    returned, jumped = len(frame.returns), frame.jumps
     run_block(frame, node.body)
     if sighted.tells_refused(frame, node):
         del frame.returns[returned:]
         frame.dead = True
     frame.blocks.pop()
     after_body = frame.env
-    works = not frame.dead or len(frame.returns) > returned
+    works = not frame.dead or len(frame.returns) > returned or frame.jumps > jumped
     after: Env | None = None
     surely = not works and frame.region is not None and not frame.maybe
     if surely and type(node) is not ast.Try:

@@ -156,6 +156,8 @@ class _Indexer:
         """How many classes and functions there are of each qualified name."""
         self.of_torch: dict[str, Import] = {}
         """What torch gives of the names bound in the `if` or `try` at hand."""
+        self.assigned: dict[str, Assignment] = {}
+        """What the block at hand of an `if` or `try` assigns to names of the file."""
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         for statement in body:
@@ -185,18 +187,29 @@ class _Indexer:
         """Of several bindings of one name of which one run makes one: what torch gives, not what stands in for it.
 
         `if HAS_TORCH: from torch.nn import Module`, `else: Module = object`: without torch nothing is compiled. Nor does what
-        an `except` defines stand for what the `try` defines.
+        an `except` defines stand for what the `try` defines, `HAS_TRITON = False` for the `True` behind the import. Of what
+        the arms of an `if` assign to one name it may be any.
         """
         outer, self.of_torch = self.of_torch, {}
+        outer_assigned, self.assigned = self.assigned, {}
         failing = [each.body for each in statement.handlers] if isinstance(statement, ast.Try) else []
         defined = [n.name for n in statement.body if failing and isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+        first: dict[str, Assignment] = {}
         tried: dict[str, Definition] = {}
         for inner in _blocks(statement):
+            self.assigned = {}
             self.block(inner)
             if inner is statement.body:
-                tried = {name: self.names[name] for name in defined}
+                first = self.assigned
+                tried = {name: self.names[name] for name in (*defined, *(first if failing else ()))}
             elif inner in failing:
                 self.names.update(tried)
+                self.assigned = {name: each for name, each in self.assigned.items() if name not in first}
+            elif isinstance(statement, ast.If):
+                for name in first.keys() & self.assigned.keys():
+                    self.assigned[name] = self.names[name] = _either(first[name], self.assigned[name])
+            outer_assigned |= self.assigned
+        self.assigned = outer_assigned
         for name, bound in self.of_torch.items():
             self.names[name] = bound
         self.of_torch = outer | self.of_torch
@@ -300,12 +313,20 @@ class _Indexer:
             for i, element in enumerate(target.elts):
                 self.target(element, ordinal, (*path, i), names)
 
-    @staticmethod
-    def bind(name: str, new: Assignment, names: dict[str, Definition] | dict[str, Assignment]) -> None:
+    def bind(self, name: str, new: Assignment, names: dict[str, Definition] | dict[str, Assignment]) -> None:
         # `try: import x / except ImportError: x = None`: what matters is the import.
         if isinstance(names.get(name), (Import, Class, Function)):
             return
         names[name] = new
+        if names is self.names:
+            self.assigned[name] = new
+
+
+def _either(first: Assignment, last: Assignment) -> Assignment:
+    """What a name is bound to by one of two assignments."""
+    alone = Assignment(first.ordinal, first.path, first.annotation, first.annotated)
+    others = (alone, *first.others, *last.others)
+    return Assignment(last.ordinal, last.path, last.annotation, last.annotated, others)
 
 
 def absolute_name(module: Module, target: str | None, level: int) -> str:

@@ -65,7 +65,7 @@ def read(module: Module, kept: Kept, promised: Mapping[str, Class | Function]) -
         if not isinstance(cls, Class):
             cls = Class.promise(module, address)
         Class.__init__(cls, module, name, qualname, ordinal, address)
-        cls._assignments.update((each, Assignment(*row)) for each, row in assignments)
+        cls._assignments.update((each, _assigned(row)) for each, row in assignments)
         found[address] = cls
         index.classes.append(cls)
     for name, qualname, of, ordinal, line, address, decorators in functions:
@@ -106,12 +106,18 @@ def _definition(definition: Definition) -> object:
     return _assignment(definition)
 
 
-def _assignment(bound: Assignment) -> tuple[int, tuple[int, ...], bool, bool]:
-    return (bound.ordinal, bound.path, bound.annotation, bound.annotated)
+def _assignment(bound: Assignment) -> tuple[Any, ...]:
+    row = (bound.ordinal, bound.path, bound.annotation, bound.annotated)
+    return (*row, tuple(map(_assignment, bound.others))) if bound.others else row
 
 
 def _bound(row: tuple[Any, ...]) -> Import | Assignment:
-    return Import(*row) if isinstance(row[0], str) else Assignment(*row)
+    return Import(*row) if isinstance(row[0], str) else _assigned(row)
+
+
+def _assigned(row: tuple[Any, ...]) -> Assignment:
+    ordinal, path, annotation, annotated, *others = row
+    return Assignment(ordinal, path, annotation, annotated, tuple(map(_assigned, others[0])) if others else ())
 
 
 # -- nodes ------------------------------------------------------------------------------------------------------------

@@ -60,15 +60,21 @@ class Import:
 class Assignment:
     """A name bound by a module-level or class-level assignment; `path` leads through tuple targets."""
 
-    __slots__ = ("annotated", "annotation", "ordinal", "path")
+    __slots__ = ("annotated", "annotation", "ordinal", "others", "path")
 
     def __init__(
-        self, ordinal: int, path: tuple[int, ...] = (), annotation: bool = False, annotated: bool = False
+        self,
+        ordinal: int,
+        path: tuple[int, ...] = (),
+        annotation: bool = False,
+        annotated: bool = False,
+        others: tuple[Assignment, ...] = (),
     ) -> None:
         self.ordinal = ordinal
         self.path = path
         self.annotation = annotation  # nothing but an annotation
         self.annotated = annotated
+        self.others = others  # what the other arms of an `if` bind it to: one of them all runs
 
 
 class Function(Promised):

@@ -233,11 +233,14 @@ def whole_frame(event: Event) -> str:
 def _told_once(message: str, help: str, once: Once) -> tuple[str, str]:
     """What is behind a flag or a cache: a call that skips it is compiled without it, or stays as the first one left it."""
     after = (
-        "later calls are compiled anew without it"
+        ", and later calls are compiled again, without the break"
         if once.anew
-        else "what the first call has cut stays cut in later ones"
+        else ", but what the first call has split stays split in later calls"
     )
-    return f"{message}; only {once}: {after}", f"{help}{'; or ' if help else ''}do it before the first compiled call"
+    return (
+        f"{message}; this line runs only {once}{after}",
+        f"{help}{'; or ' if help else ''}do it before the first compiled call",
+    )
 
 
 def _names_line(frame: Frame, origin: Origin) -> None:

@@ -100,7 +100,9 @@ class Assembly:
             return ""
         more = f" and {len(libraries) - _MAX_LIBRARIES} more" if len(libraries) > _MAX_LIBRARIES else ""
         names = f"{', '.join(libraries[:_MAX_LIBRARIES])}{more}"
-        return f"classes of {names} stand below compiled ones and were not read: --python .venv reads them out of an environment"
+        return (
+            f"base classes of compiled code from {names} were not read: --python .venv reads them from that environment"
+        )
 
     def _certainty(self, found: Brief) -> tuple[bool, bool, int, int]:
         """Of two findings at one place the one that is shown stays, then the known one, then the surer one, then the graver."""

@@ -30,7 +30,7 @@ class Once:
         return self.place[:2] <= there[:2] and there[2:] <= self.place[2:]
 
     def __str__(self) -> str:
-        return f"as long as `{self.test}`" if self.holds else f"until `{self.test}`"
+        return f"while `{self.test}` is {'true' if self.holds else 'false'}"
 
 
 def only_once(root: ast.AST) -> frozenset[Position]:

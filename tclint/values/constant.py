@@ -66,7 +66,8 @@ class Const(Value):
 
     def has(self, element: Value) -> bool | None:
         if isinstance(self.value, str) and isinstance(element, Const) and isinstance(element.value, str):
-            return element.value in self.value
+            # Of a version the numbers are known, and not what a build adds to them: `"dev" in torch.__version__`.
+            return element.value in self.value if type(self.value) is str else None
         return None
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:

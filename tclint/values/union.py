@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
+from tclint.torch_facts import facts
 from tclint.values.constant import Const, is_none
 from tclint.values.library import MODELS
 from tclint.values.scalar import BOOL, ENVIRONMENT, NUMBERS, Scalar, scalar_type
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tclint.values.region import CompileSite
 
 _MAX_UNION: Final = 8
+_SPREAD: Final = frozenset(facts.named("wraps a module for several devices"))
 
 
 class Union(Value):
@@ -63,9 +65,11 @@ class Union(Value):
         traced = len(disabled) < len(callables)
         results = []
         for option in callables:
-            # Beside code of the program, `identity if plain else spectral_norm`, a library's may never be what runs; nor may
-            # what is under `disable`, beside what Dynamo traces: which one it is, the program's settings say.
-            rare = mixed and option.is_outside and option not in disabled or traced and option in disabled
+            # Beside code of the program, `identity if plain else spectral_norm`, or beside what it may wrap, `FSDP(net) if many
+            # else net`, a library's may never be what runs; nor may what is under `disable`, beside what Dynamo traces: which
+            # one it is, the program's settings say.
+            aside = mixed or UNKNOWN in callables and option.maker in _SPREAD
+            rare = aside and option.is_outside and option not in disabled or traced and option in disabled
             with frame.rarely() if rare else nullcontext():
                 results.append(option.call(frame, node, args, keywords, open_ended))
         frame.interp.account.choosing -= choosing
@@ -84,7 +88,8 @@ class Union(Value):
         options = self.without_none().options
         several = frame.region is None and len(options) > 1
         frame.maybe += several
-        results = [o.call_method(frame, node, name, args, keywords, open_ended) for o in options]
+        with frame.interp.account.one_of_several() if several else nullcontext():
+            results = [o.call_method(frame, node, name, args, keywords, open_ended) for o in options]
         frame.maybe -= several
         return join_all(results)
 

@@ -99,7 +99,7 @@ def test_what_is_gone_in_the_second_call_is_low(tmp_path: Path, form: str) -> No
     (tmp_path / "m.py").write_text(HEAD + text)
     (found,) = [f for f in lint(["m.py"], cwd=str(tmp_path), isolated=True).findings if f.code == "TCL108"]
     assert (found.severity is Severity.LOW) is anew
-    assert ("later calls are compiled anew without it" if anew else "stays cut in later ones") in found.message
+    assert ("compiled again, without the break" if anew else "stays split in later calls") in found.message
     assert found.help.endswith("or do it before the first compiled call")
 
 

@@ -70,7 +70,12 @@ def _looked_at(frame: Frame, node: ast.expr) -> Value:
 def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
     """The value of `left operator right`, the operator by the name of its node."""
     if operator in _ORDERINGS:
-        if frame.region is not None and isinstance(left, External) and left.name == "numpy.dtype()":
+        if (
+            frame.region is not None
+            and isinstance(left, External)
+            and left.name == "numpy.dtype()"
+            and not _of_torch(right)
+        ):
             frame.interp.emitter.feature(frame, node, "comparison with a dtype of numpy")
         # A part of it, as in `sys.version_info[:2]`, is a plain tuple.
         if frame.region is not None and isinstance(left.options[0], External) and not _is_part(node):
@@ -93,8 +98,8 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         return join_all(compare(frame, node, operator, option, right) for option in left.options)
     if left.source == ENVIRONMENT:
         return Scalar("bool", ENVIRONMENT, frame.origin(node))
-    found = right.has(left)
-    if found is not None:
+    answers = {right.has(option) for option in left.options}
+    if len(answers) == 1 and (found := answers.pop()) is not None:
         if frame.region is not None and (part := _view(node)):  # Dynamo walks it, however well it is known
             frame.interp.emitter.feature(frame, node, f"member of the {part} of a dict")
         return TRUE if found is (operator == "In") else FALSE
@@ -107,6 +112,11 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(held := right.element(), Instance):
             _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _of_torch(value: Value) -> bool:
+    """Whether a value is one of torch's own: `mask.dtype == torch.bool` is asked of a tensor, whatever else it may be."""
+    return isinstance(value, External) and value.name.startswith("torch.")
 
 
 def _view(node: ast.AST) -> str:

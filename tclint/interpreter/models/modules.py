@@ -13,6 +13,7 @@ from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
+from tclint.program import Module
 from tclint.torch_facts import calls, facts, returns, sizes, traits
 from tclint.values import (
     ARRAY,
@@ -27,6 +28,7 @@ from tclint.values import (
     SPARSE,
     STR,
     UNKNOWN,
+    ClassValue,
     Compiled,
     Const,
     Dict,
@@ -42,12 +44,14 @@ from tclint.values import (
     tensor_of,
 )
 from tclint.values.moments import GROWS
+from tclint.values.object import is_some_module
 from tclint.values.place import path_of, rebind
 from tclint.values.value import ONE_OF
 
 _SELF: Final = frozenset(facts.named("gives its module back"))
 MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module"))
 _SEQUENTIAL: Final = "torch.nn.Sequential"
+_WALKS: Final = facts.named("walks the modules in a module")
 
 
 def is_module_class(name: str) -> bool:
@@ -144,10 +148,15 @@ def _sized(frame: Frame, func: Object, given: Value, result: Tensor) -> Tensor:
 
 
 def _gradient(frame: Frame, func: Object, given: Tensor) -> int:
-    """Whether what a module gives requires a gradient. Parameters do, as long as nothing in sight freezes any."""
+    """Whether what a module gives requires a gradient. Parameters do, as long as nothing in the program freezes any."""
     if not sizes.has_parameters(func.name):
         return given.flags & (NEEDS_GRAD | GRADIENT_UNKNOWN)
-    return NEEDS_GRAD if frame.grad and b"requires_grad" not in frame.module.data else GRADIENT_UNKNOWN
+    return NEEDS_GRAD if frame.grad and not frame.module.program.answers(_freezes) else GRADIENT_UNKNOWN
+
+
+def _freezes(module: Module) -> bool:
+    """Whether a file says anything of what requires a gradient."""
+    return b"requires_grad" in module.data
 
 
 def _sequential(frame: Frame, node: ast.AST, modules: Seq, args: Args) -> Value:
@@ -200,6 +209,8 @@ def _method(
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
+    if held is None and is_some_module(receiver):
+        held = walked(frame, node, name)
     if held is not None:
         held = _by_name(frame, node, receiver, name, args, keywords) or held
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
@@ -391,6 +402,14 @@ def _named(frame: Frame, node: ast.AST, module: Value, prefix: str = "") -> tupl
     return tuple(found)
 
 
+def walked(frame: Frame, node: ast.AST, name: str) -> Value | None:
+    """`module.named_modules()` of what nobody knows, in eager code: modules, whichever they are; None for other methods."""
+    if frame.region is not None or name not in _WALKS:
+        return None
+    part = Object("torch.nn.Module", frame.origin(node))
+    return Seq("list", None, Seq("tuple", (STR, part)) if name.startswith("named_") else part)
+
+
 def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:
     """`self.register_buffer("mask", mask)` and its like set an attribute."""
     if method == "register_buffer":
@@ -399,6 +418,9 @@ def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, targ
             value = tensor.with_(flags=PARAMETER | (tensor.flags & (SPARSE | NO_GRADIENT)), conf=PROVEN)
         elif value is UNKNOWN:
             value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
+    elif any(isinstance(option, ClassValue) for option in value.options):
+        # torch refuses a class there: `layer` was made of it before, where it was one.
+        value = join_all([option for option in value.options if not isinstance(option, ClassValue)])
     attribute = target.value if isinstance(target, Const) and isinstance(target.value, str) else "*"
     frame.interp.instance_attributes.store(frame, receiver, attribute, value)
 

@@ -12,6 +12,7 @@ from tclint.interpreter.gradients import freeze
 from tclint.interpreter.models import hooks, masks
 from tclint.interpreter.models.laid_out import is_int, laid_out, leaves_gaps, parted, picked, sliced
 from tclint.interpreter.models.measured import measured, varies
+from tclint.interpreter.models.modules import walked
 from tclint.interpreter.models.numpy import array_method
 from tclint.interpreter.models.results import (
     Args,
@@ -488,6 +489,8 @@ def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, a
         # Nothing is known of the object, but only a module takes such arguments.
         frame.interp.compile_sites.compile(frame, node, "torch.nn.Module.compile", [receiver], keywords)
         return NONE
+    if name.startswith("named_") and (held := walked(frame, node, name)) is not None:
+        return held  # nothing but a module has a method of this name
     result = Scalar("number", "data", frame.origin(node)) if name == "item" else UNKNOWN
     frame.interp.emitter.call(frame, node, "?." + name, args, keywords, receiver, result)
     return result
