@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.purity import has_effects, only_logs
 from tclint.fixes.uses import uses_in
-from tclint.program import Import, Module
-from tclint.sources.tree import nodes, same, within
+from tclint.program import Import
+from tclint.sources.tree import kinds, nodes, same, within
 from tclint.torch_facts import facts
 from tclint.values import Instance, Tensor
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 4
 """How far local names and the program's own functions are followed."""
 _DEFS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PUTTING: Final = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
 _TOOLS: Final = frozenset(facts.named("makes something that takes notes"))
 # Builtins that do something, or use something up.
 _DOING: Final = frozenset("next setattr delattr exec eval print input open breakpoint __import__".split())
@@ -68,40 +69,39 @@ class _File:
         return self.reached[root]
 
 
-def _file(module: Module, without: Sequence[ast.AST] = ()) -> _File:
+def _file(tree: ast.AST, without: Sequence[ast.AST] = ()) -> _File:
     """What the functions of a file read; what stands in `without` is not counted."""
     file = _File()
     unseen = {id(n) for each in without for n in nodes(each)}
-    for function in nodes(module.tree):
-        if not isinstance(function, _DEFS):
-            continue
+    for function in (each for kind in _DEFS for each in kinds(tree)[kind]):
         file.functions.setdefault(function.name, []).append(function)
         mentions = file.mentions.setdefault(function.name, set())
         reads = file.reads.setdefault(function.name, set())
         flows = file.flows.setdefault(function.name, {})
         noted: set[int] = set()
         loads: list[ast.Name | ast.Attribute] = []
-        for node in nodes(function):
-            if isinstance(node, ast.stmt) and (owner := _owner(node)) is not None:
+        there = kinds(function)
+        for node in (each for kind in _PUTTING for each in there[kind]):
+            if (owner := _owner(node)) is not None:
                 given = [n for n in nodes(node) if isinstance(n, (ast.Name, ast.Attribute))]
                 noted.update(map(id, given))
                 flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
-            if isinstance(node, (ast.Name, ast.Attribute)):
-                mentions.add(_named(node))
-                loads.append(node)
+        loads += there[ast.Name]
+        loads += there[ast.Attribute]
+        mentions.update([n.id for n in there[ast.Name]])
+        mentions.update([n.attr for n in there[ast.Attribute]])
         noted.update(unseen)
         reads |= {_named(n) for n in loads if isinstance(n.ctx, ast.Load) and id(n) not in noted}
     return file
 
 
-def _made(module: Module) -> dict[str, list[ast.expr]]:
+def _made(tree: ast.AST) -> dict[str, list[ast.expr]]:
     """What is bound to each name and each attribute of a file."""
     found: dict[str, list[ast.expr]] = {}
-    for node in nodes(module.tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, (ast.Name, ast.Attribute)):
-                    found.setdefault(_named(target), []).append(node.value)
+    for node in kinds(tree)[ast.Assign]:
+        for target in node.targets:
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                found.setdefault(_named(target), []).append(node.value)
     return found
 
 
@@ -142,7 +142,7 @@ class Notes:
     def __init__(self, event: Event, node: ast.AST) -> None:
         self.event = event
         self.place = Place(event, node)
-        self.file: _File = event.module.index(_file)
+        self.file: _File = event.module.node_index(_file)
         self.owners: list[ast.Name | ast.Attribute] = []
         """What the statements write."""
         self.counts: list[ast.stmt] = []
@@ -168,13 +168,13 @@ class Notes:
         """Whether an `if` only notes something down that nobody but the `if` itself reads."""
         if self.event.ask.root() is None or self.place.function is None or not self._notes(branch, _DEEPEST):
             return False
-        return bool(self.owners) and self._unread(_file(self.event.module, [branch]))
+        return bool(self.owners) and self._unread(_file(self.event.module.tree, [branch]))
 
     def is_aside(self, statement: ast.stmt) -> bool:
         """Whether a statement among others only notes something down that nobody but itself reads: `stats["clipped"] += 1`."""
         if self.event.ask.root() is None or self.place.function is None or not self._notes(statement, _DEEPEST):
             return False
-        return bool(self.owners) and self._unread(_file(self.event.module, [statement]))
+        return bool(self.owners) and self._unread(_file(self.event.module.tree, [statement]))
 
     def _read_by_notes(self, found: list[ast.stmt]) -> bool:
         """Whether what reads the notes only notes something down itself: `self.flat = max(self.history) < 1`. It is `found` too."""
@@ -187,7 +187,7 @@ class Notes:
                 statement = Place(self.event, node).statement
                 if statement is None or not self._follow(statement, found, _DEEPEST):
                     return False
-        return self._unread(_file(self.event.module, found))
+        return self._unread(_file(self.event.module.tree, found))
 
     def _unread(self, file: _File) -> bool:
         """Whether nothing that is compiled reads what was written so far."""
@@ -296,7 +296,7 @@ class Notes:
 
     def _is_tool(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether everything of that name in the file is made to take notes: a writer of tables, a queue."""
-        made = self.event.module.index(_made).get(_named(node), [])
+        made = self.event.module.node_index(_made).get(_named(node), [])
         return bool(made) and all(self._called(value) in _TOOLS for value in made)
 
     def _called(self, value: ast.expr) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tclint.program import Function
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind, nodes
 
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 _CAPTURES: Final = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
@@ -297,7 +297,8 @@ def _inside(statement: ast.stmt) -> set[str]:
 
 def _elsewhere(function: Function) -> frozenset[str]:
     """Names that other functions bind, too."""
-    declared = (node for node in nodes(function.node) if isinstance(node, (ast.Global, ast.Nonlocal)))
+    there = by_kind(function.node)
+    declared = (*there[ast.Global], *there[ast.Nonlocal])
     return frozenset(name for node in declared for name in node.names)
 
 
