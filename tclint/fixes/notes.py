@@ -12,7 +12,7 @@ from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.purity import has_effects, only_logs
 from tclint.fixes.uses import uses_in
 from tclint.program import Import
-from tclint.sources.tree import kinds, nodes, same, within
+from tclint.sources.tree import holders, kinds, nodes, same, within
 from tclint.torch_facts import facts
 from tclint.values import Instance, Tensor
 
@@ -73,7 +73,9 @@ def _file(tree: ast.AST, without: Sequence[ast.AST] = ()) -> _File:
     """What the functions of a file read; what stands in `without` is not counted."""
     file = _File()
     unseen = {id(n) for each in without for n in nodes(each)}
-    for function in (each for kind in _DEFS for each in kinds(tree)[kind]):
+    for function in holders(tree):
+        if not isinstance(function, _DEFS):
+            continue
         file.functions.setdefault(function.name, []).append(function)
         mentions = file.mentions.setdefault(function.name, set())
         reads = file.reads.setdefault(function.name, set())
@@ -98,7 +100,9 @@ def _file(tree: ast.AST, without: Sequence[ast.AST] = ()) -> _File:
 def _made(tree: ast.AST) -> dict[str, list[ast.expr]]:
     """What is bound to each name and each attribute of a file."""
     found: dict[str, list[ast.expr]] = {}
-    for node in kinds(tree)[ast.Assign]:
+    for node in holders(tree):
+        if not isinstance(node, ast.Assign):
+            continue
         for target in node.targets:
             if isinstance(target, (ast.Name, ast.Attribute)):
                 found.setdefault(_named(target), []).append(node.value)

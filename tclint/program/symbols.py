@@ -166,6 +166,7 @@ class Function(Promised):
     def forget(self) -> None:
         """Drop the node, and what was found out about it; it is parsed again when needed."""
         self._node = None
+        self.signature = None  # it holds the nodes of the parameters
         self._indexes.clear()
 
     def index(self, build: Callable[[Function], Lookup]) -> Lookup:

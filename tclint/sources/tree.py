@@ -88,11 +88,11 @@ def kinds(root: ast.AST) -> Kinds:
     return found
 
 
-by_kind = lru_cache(maxsize=256)(kinds)
+by_kind = lru_cache(maxsize=64)(kinds)
 """The same, for a function: it is gone through for a dozen questions, most of them soon after each other."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def own_by_kind(root: ast.AST) -> Kinds:
     """What `own` gives, by kind, in no particular order; the root may be there, too."""
     found = by_kind(root)
