@@ -29,14 +29,23 @@ _DOING: Final = frozenset("next setattr delattr exec eval print input open break
 
 
 @dataclass(slots=True)
+class _Reads:
+    """What the functions of one name mention, and what they read for its value."""
+
+    mentions: set[str] = field(default_factory=set)
+    reads: set[str] = field(default_factory=set)
+    flows: dict[str, set[str]] = field(default_factory=dict)
+    """What is read for a note alone, by what the note is put into."""
+
+
+@dataclass(slots=True)
 class _File:
-    """The functions of a file by name, what each mentions and what it reads for its value."""
+    """The functions of a file by name; what each of them reads is found out when somebody asks."""
 
     functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
-    mentions: dict[str, set[str]] = field(default_factory=dict)
-    reads: dict[str, set[str]] = field(default_factory=dict)
-    flows: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-    """What is read for a note alone: by function, by what the note is put into."""
+    unseen: set[int] = field(default_factory=set)
+    """The nodes that are not counted, by their identity."""
+    known: dict[str, _Reads] = field(default_factory=dict)
     reached: dict[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a root, what the functions read that it may call: asked again for every note below it."""
     functions_from: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -51,11 +60,11 @@ class _File:
             waiting = [root, *(name for name in self.functions if name.startswith("__") and name != "__init__")]
             seen = set(waiting)
             while waiting:
-                name = waiting.pop()
-                found |= self.reads.get(name, set())
-                for owner, given in self.flows.get(name, {}).items():
+                told = self._reads(waiting.pop())
+                found |= told.reads
+                for owner, given in told.flows.items():
                     flows.setdefault(owner, set()).update(given)
-                new = {other for other in self.mentions.get(name, ()) if other in self.functions} - seen
+                new = {other for other in told.mentions if other in self.functions} - seen
                 seen |= new
                 waiting += sorted(new)
             # Who reads a note reads what it was made of.
@@ -68,32 +77,34 @@ class _File:
             self.functions_from[root] = frozenset(seen)
         return self.reached[root]
 
+    def _reads(self, name: str) -> _Reads:
+        told = self.known.get(name)
+        if told is None:
+            told = self.known[name] = _Reads()
+            for function in self.functions.get(name, ()):
+                self._read(function, told)
+        return told
+
+    def _read(self, function: FunctionNode, told: _Reads) -> None:
+        there = kinds(function)
+        noted: set[int] = set()
+        for statement in (each for kind in _PUTTING for each in there[kind]):
+            if (owner := _owner(statement)) is not None:
+                given = [n for n in nodes(statement) if isinstance(n, (ast.Name, ast.Attribute))]
+                noted.update(map(id, given))
+                told.flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
+        noted |= self.unseen
+        for kind, name in ((ast.Name, "id"), (ast.Attribute, "attr")):
+            told.mentions.update([getattr(n, name) for n in there[kind]])
+            told.reads.update([getattr(n, name) for n in there[kind] if type(n.ctx) is ast.Load and id(n) not in noted])
+
 
 def _file(tree: ast.AST, without: Sequence[ast.AST] = ()) -> _File:
     """What the functions of a file read; what stands in `without` is not counted."""
-    file = _File()
-    unseen = {id(n) for each in without for n in nodes(each)}
+    file = _File(unseen={id(n) for each in without for n in nodes(each)})
     for function in holders(tree):
-        if not isinstance(function, _DEFS):
-            continue
-        file.functions.setdefault(function.name, []).append(function)
-        mentions = file.mentions.setdefault(function.name, set())
-        reads = file.reads.setdefault(function.name, set())
-        flows = file.flows.setdefault(function.name, {})
-        noted: set[int] = set()
-        loads: list[ast.Name | ast.Attribute] = []
-        there = kinds(function)
-        for node in (each for kind in _PUTTING for each in there[kind]):
-            if (owner := _owner(node)) is not None:
-                given = [n for n in nodes(node) if isinstance(n, (ast.Name, ast.Attribute))]
-                noted.update(map(id, given))
-                flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
-        loads += there[ast.Name]
-        loads += there[ast.Attribute]
-        mentions.update([n.id for n in there[ast.Name]])
-        mentions.update([n.attr for n in there[ast.Attribute]])
-        noted.update(unseen)
-        reads |= {_named(n) for n in loads if isinstance(n.ctx, ast.Load) and id(n) not in noted}
+        if isinstance(function, _DEFS):
+            file.functions.setdefault(function.name, []).append(function)
     return file
 
 

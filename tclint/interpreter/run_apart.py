@@ -154,7 +154,7 @@ class Apart:
             given = other.functions.interpreted(
                 Frame(other, value.function.module, value.function, env, None, caller, node), value
             )
-            if other.heap.version or other.graph_memory.length or other.recordings.length or other.account.length:
+            if other.heap.is_used or other.graph_memory.length or other.recordings.length or other.account.length:
                 raise Shared()
             return given
 

@@ -117,19 +117,19 @@ def holders(root: ast.AST) -> Iterator[ast.AST]:
 
 def own(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or file in source order, without those of functions and classes inside it."""
-    stack = _below(root)[::-1]
+    stack = below(root)[::-1]
     pop, children = stack.pop, _CHILDREN
     while stack:
         node = pop()
         yield node
         kind = type(node)
         if children.get(kind) != () and kind not in _SCOPES:
-            found = _below(node)
+            found = below(node)
             found.reverse()
             stack += found
 
 
-def _below(node: ast.AST) -> list[ast.AST]:
+def below(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below one, in source order, without operators and contexts."""
     kind = type(node)
     fields = _CHILDREN.get(kind)
