@@ -288,6 +288,22 @@ class Program:
             self._kept -= lines
             oldest.forget()
 
+    def release(self) -> None:
+        """The files that are gone through together have been, for now: where they are many their trees go, and the next time all
+        are new."""
+        if sum(self._lasting_lines.values()) <= _KEPT_LINES // 3:
+            return
+        for path in self._lasting_lines:
+            self.by_path[path].forget()
+        for function, _ in self._functions:
+            if function.module.path in self._lasting_lines:
+                function.forget()
+        held = [
+            (function, lines) for function, lines in self._functions if function.module.path not in self._lasting_lines
+        ]
+        self._functions, self._kept_functions = deque(held), sum(lines for _, lines in held)
+        self._lasting_lines.clear()
+
     def keep_function(self, function: Function, node: FunctionNode) -> None:
         """The same for a function's node."""
         lines = (node.end_lineno or node.lineno) - node.lineno + 1

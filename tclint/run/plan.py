@@ -178,6 +178,7 @@ class Plan:
                 read = reads(touched)
                 self.memo.remember(self._taught_key, (), (written.data, self._stood(written.moving, read)), read)
         self.runner.teacher = self.runner.main
+        self.program.release()
         return sites
 
     def _learn(self) -> None:
