@@ -282,7 +282,8 @@ class Program:
             return
         self._recent[module.path] = (module, lines)
         self._kept += lines
-        while self._kept > _KEPT_LINES and len(self._recent) > 1:
+        most = max(_KEPT_LINES - sum(self._lasting_lines.values()), _KEPT_LINES // 3)
+        while self._kept > most and len(self._recent) > 1:
             # How long it is was noted: whoever makes room must not come to depend on what had to go.
             _, (oldest, lines) = self._recent.popitem(last=False)
             self._kept -= lines
