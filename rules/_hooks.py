@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.events import Call, Event, Return, Store
 from tclint.program import Function
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind
 from tclint.torch_facts import facts
 from tclint.values import INPUT, PARAMETER, FunctionValue, Object, Seq, Value, tensor_of
 
@@ -79,10 +79,12 @@ def _registers(event: Event, node: ast.expr | None, of_inputs: bool = False) -> 
 def _kept(function: Function) -> tuple[ast.expr, ...]:
     """What a function writes to attributes and items, or adds to a container that is an attribute."""
     found: list[ast.expr] = []
-    for each in nodes(function.node):
-        if type(each) is ast.Assign and any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in each.targets):
-            found.append(each.value)
-        elif type(each) is ast.Call and isinstance(each.func, ast.Attribute) and each.func.attr in _KEEPS:
-            if isinstance(each.func.value, ast.Attribute):
-                found += each.args
+    there = by_kind(function.node)
+    for bound in there[ast.Assign]:
+        if any(isinstance(t, (ast.Attribute, ast.Subscript)) for t in bound.targets):
+            found.append(bound.value)
+    for call in there[ast.Call]:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS:
+            if isinstance(call.func.value, ast.Attribute):
+                found += call.args
     return tuple(each for each in found if isinstance(each, ast.Call))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Edit, Fix
 from tclint.rules._conditions import on_one_line
-from tclint.sources.tree import names_read, nodes
+from tclint.sources.tree import by_kind, names_read, nodes
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -42,8 +42,8 @@ def _crops(function: Function) -> list[tuple[ast.Subscript, Sequence[ast.expr], 
     """The crops of a function that start, in several dimensions, at numbers it reads out of tensors: which dimensions."""
     read_out = {name for node in nodes(function.node) if isinstance(node, ast.stmt) for name in _bound(node)}
     found: list[tuple[ast.Subscript, Sequence[ast.expr], list[int]]] = []
-    for node in nodes(function.node) if read_out else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+    for node in by_kind(function.node)[ast.Subscript] if read_out else ():
+        if not isinstance(node.ctx, ast.Load):
             continue
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
         starts = [i for i, part in enumerate(parts) if names_read([_lower(part)]) & read_out]

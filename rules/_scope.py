@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tclint.sources.tree import ancestors, nodes, own, text
+from tclint.sources.tree import ancestors, by_kind, own, text
 from tclint.values import FunctionValue
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def of_file(event: Event, name: str) -> bool:
 
 def stores(function: Function) -> Counter[str]:
     """How often each name is bound in a function and in those inside it; asked as an index of the function."""
-    return Counter(n.id for n in nodes(function.node) if type(n) is ast.Name and type(n.ctx) is ast.Store)
+    return Counter(n.id for n in by_kind(function.node)[ast.Name] if type(n.ctx) is ast.Store)
 
 
 def calls(root: ast.AST) -> Iterator[ast.Call]:

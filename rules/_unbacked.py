@@ -395,7 +395,7 @@ class _Number:
     def _is_own(self) -> bool:
         """Whether this is the function that the number is read in."""
         here = self.event.enclosing
-        return here is not None and here.node is self.function
+        return here is not None and self.function is not None and same(here.node, self.function)
 
     def _is_guess(self, node: ast.expr) -> bool:
         """Whether nothing but its name tells what a node is: in a function that is called, whose values are not at hand."""

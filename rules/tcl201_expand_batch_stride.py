@@ -9,7 +9,7 @@ from tclint.events import CompiledCall, Event, GraphBreak, ProgramCall
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind
 from tclint.values import EXPANDED, Evidence, FunctionValue, Scalar, Tensor, Value
 
 
@@ -144,15 +144,15 @@ def _expanded(value: Value) -> Tensor | None:
 def _read(node: ast.AST) -> dict[str, int]:
     """The names that a function reads, each with the last line where it does."""
     found: dict[str, int] = {}
-    for each in nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+    for each in by_kind(node)[ast.Name]:
+        if isinstance(each.ctx, ast.Load):
             found[each.id] = max(found.get(each.id, 0), each.lineno)
     return found
 
 
 def _expansions(node: ast.AST) -> dict[int, ast.Call]:
     """The calls of a function that expand something, by their identity."""
-    return {id(each): each for each in ast.walk(node) if isinstance(each, ast.Call) and _expands(each)}
+    return {id(each): each for each in by_kind(node)[ast.Call] if _expands(each)}
 
 
 def _grown(node: ast.Call) -> list[ast.expr]:

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind
 from tclint.values import Instance, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -133,5 +133,4 @@ def _is_static(function: Function) -> bool:
 
 def _stores(function: Function) -> frozenset[str]:
     """The attributes that a function writes."""
-    found = (each for each in nodes(function.node) if isinstance(each, ast.Attribute))
-    return frozenset(each.attr for each in found if isinstance(each.ctx, ast.Store))
+    return frozenset(each.attr for each in by_kind(function.node)[ast.Attribute] if isinstance(each.ctx, ast.Store))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from tclint.fixes.places import FunctionNode, Place
 from tclint.fixes.purity import has_effects, only_logs
 from tclint.fixes.uses import uses_in
-from tclint.program import Import, Module
-from tclint.sources.tree import nodes, same, within
+from tclint.program import Import
+from tclint.sources.tree import holders, kinds, nodes, same, within
 from tclint.torch_facts import facts
 from tclint.values import Instance, Tensor
 
@@ -22,20 +22,30 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 4
 """How far local names and the program's own functions are followed."""
 _DEFS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PUTTING: Final = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
 _TOOLS: Final = frozenset(facts.named("makes something that takes notes"))
 # Builtins that do something, or use something up.
 _DOING: Final = frozenset("next setattr delattr exec eval print input open breakpoint __import__".split())
 
 
 @dataclass(slots=True)
+class _Reads:
+    """What the functions of one name mention, and what they read for its value."""
+
+    mentions: set[str] = field(default_factory=set)
+    reads: set[str] = field(default_factory=set)
+    flows: dict[str, set[str]] = field(default_factory=dict)
+    """What is read for a note alone, by what the note is put into."""
+
+
+@dataclass(slots=True)
 class _File:
-    """The functions of a file by name, what each mentions and what it reads for its value."""
+    """The functions of a file by name; what each of them reads is found out when somebody asks."""
 
     functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
-    mentions: dict[str, set[str]] = field(default_factory=dict)
-    reads: dict[str, set[str]] = field(default_factory=dict)
-    flows: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-    """What is read for a note alone: by function, by what the note is put into."""
+    unseen: set[int] = field(default_factory=set)
+    """The nodes that are not counted, by their identity."""
+    known: dict[str, _Reads] = field(default_factory=dict)
     reached: dict[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a root, what the functions read that it may call: asked again for every note below it."""
     functions_from: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -50,11 +60,11 @@ class _File:
             waiting = [root, *(name for name in self.functions if name.startswith("__") and name != "__init__")]
             seen = set(waiting)
             while waiting:
-                name = waiting.pop()
-                found |= self.reads.get(name, set())
-                for owner, given in self.flows.get(name, {}).items():
+                told = self._reads(waiting.pop())
+                found |= told.reads
+                for owner, given in told.flows.items():
                     flows.setdefault(owner, set()).update(given)
-                new = {other for other in self.mentions.get(name, ()) if other in self.functions} - seen
+                new = {other for other in told.mentions if other in self.functions} - seen
                 seen |= new
                 waiting += sorted(new)
             # Who reads a note reads what it was made of.
@@ -67,41 +77,46 @@ class _File:
             self.functions_from[root] = frozenset(seen)
         return self.reached[root]
 
+    def _reads(self, name: str) -> _Reads:
+        told = self.known.get(name)
+        if told is None:
+            told = self.known[name] = _Reads()
+            for function in self.functions.get(name, ()):
+                self._read(function, told)
+        return told
 
-def _file(module: Module, without: Sequence[ast.AST] = ()) -> _File:
-    """What the functions of a file read; what stands in `without` is not counted."""
-    file = _File()
-    unseen = {id(n) for each in without for n in nodes(each)}
-    for function in nodes(module.tree):
-        if not isinstance(function, _DEFS):
-            continue
-        file.functions.setdefault(function.name, []).append(function)
-        mentions = file.mentions.setdefault(function.name, set())
-        reads = file.reads.setdefault(function.name, set())
-        flows = file.flows.setdefault(function.name, {})
+    def _read(self, function: FunctionNode, told: _Reads) -> None:
+        there = kinds(function)
         noted: set[int] = set()
-        loads: list[ast.Name | ast.Attribute] = []
-        for node in nodes(function):
-            if isinstance(node, ast.stmt) and (owner := _owner(node)) is not None:
-                given = [n for n in nodes(node) if isinstance(n, (ast.Name, ast.Attribute))]
+        for statement in (each for kind in _PUTTING for each in there[kind]):
+            if (owner := _owner(statement)) is not None:
+                given = [n for n in nodes(statement) if isinstance(n, (ast.Name, ast.Attribute))]
                 noted.update(map(id, given))
-                flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
-            if isinstance(node, (ast.Name, ast.Attribute)):
-                mentions.add(_named(node))
-                loads.append(node)
-        noted.update(unseen)
-        reads |= {_named(n) for n in loads if isinstance(n.ctx, ast.Load) and id(n) not in noted}
+                told.flows.setdefault(_named(owner), set()).update(_named(n) for n in given if n is not owner)
+        noted |= self.unseen
+        for kind, name in ((ast.Name, "id"), (ast.Attribute, "attr")):
+            told.mentions.update([getattr(n, name) for n in there[kind]])
+            told.reads.update([getattr(n, name) for n in there[kind] if type(n.ctx) is ast.Load and id(n) not in noted])
+
+
+def _file(tree: ast.AST, without: Sequence[ast.AST] = ()) -> _File:
+    """What the functions of a file read; what stands in `without` is not counted."""
+    file = _File(unseen={id(n) for each in without for n in nodes(each)})
+    for function in holders(tree):
+        if isinstance(function, _DEFS):
+            file.functions.setdefault(function.name, []).append(function)
     return file
 
 
-def _made(module: Module) -> dict[str, list[ast.expr]]:
+def _made(tree: ast.AST) -> dict[str, list[ast.expr]]:
     """What is bound to each name and each attribute of a file."""
     found: dict[str, list[ast.expr]] = {}
-    for node in nodes(module.tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, (ast.Name, ast.Attribute)):
-                    found.setdefault(_named(target), []).append(node.value)
+    for node in holders(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                found.setdefault(_named(target), []).append(node.value)
     return found
 
 
@@ -142,7 +157,7 @@ class Notes:
     def __init__(self, event: Event, node: ast.AST) -> None:
         self.event = event
         self.place = Place(event, node)
-        self.file: _File = event.module.index(_file)
+        self.file: _File = event.module.node_index(_file)
         self.owners: list[ast.Name | ast.Attribute] = []
         """What the statements write."""
         self.counts: list[ast.stmt] = []
@@ -168,13 +183,13 @@ class Notes:
         """Whether an `if` only notes something down that nobody but the `if` itself reads."""
         if self.event.ask.root() is None or self.place.function is None or not self._notes(branch, _DEEPEST):
             return False
-        return bool(self.owners) and self._unread(_file(self.event.module, [branch]))
+        return bool(self.owners) and self._unread(_file(self.event.module.tree, [branch]))
 
     def is_aside(self, statement: ast.stmt) -> bool:
         """Whether a statement among others only notes something down that nobody but itself reads: `stats["clipped"] += 1`."""
         if self.event.ask.root() is None or self.place.function is None or not self._notes(statement, _DEEPEST):
             return False
-        return bool(self.owners) and self._unread(_file(self.event.module, [statement]))
+        return bool(self.owners) and self._unread(_file(self.event.module.tree, [statement]))
 
     def _read_by_notes(self, found: list[ast.stmt]) -> bool:
         """Whether what reads the notes only notes something down itself: `self.flat = max(self.history) < 1`. It is `found` too."""
@@ -187,7 +202,7 @@ class Notes:
                 statement = Place(self.event, node).statement
                 if statement is None or not self._follow(statement, found, _DEEPEST):
                     return False
-        return self._unread(_file(self.event.module, found))
+        return self._unread(_file(self.event.module.tree, found))
 
     def _unread(self, file: _File) -> bool:
         """Whether nothing that is compiled reads what was written so far."""
@@ -296,7 +311,7 @@ class Notes:
 
     def _is_tool(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether everything of that name in the file is made to take notes: a writer of tables, a queue."""
-        made = self.event.module.index(_made).get(_named(node), [])
+        made = self.event.module.node_index(_made).get(_named(node), [])
         return bool(made) and all(self._called(value) in _TOOLS for value in made)
 
     def _called(self, value: ast.expr) -> str:

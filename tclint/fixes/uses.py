@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import deque
 from collections.abc import Iterator
+
+from tclint.sources.tree import below
 
 
 class Uses:
@@ -20,8 +23,12 @@ class Uses:
         self._stores: dict[str, list[ast.AST]] = {}
         self._reads: dict[str, list[ast.Name]] = {}
         self._parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(function) if function is not None else ():
-            for child in ast.iter_child_nodes(node):
+        waiting = deque([function] if function is not None else ())
+        while waiting:
+            node = waiting.popleft()
+            inner = below(node)
+            waiting += inner
+            for child in inner:
                 self._parents[child] = node
             if isinstance(node, ast.Name):
                 if isinstance(node.ctx, ast.Load):

@@ -5,7 +5,6 @@ outside the program, or `__getattribute__`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from tclint.events import asked
 from tclint.interpreter import exceptions
@@ -90,9 +89,9 @@ def _tries(node: ast.AST, part: ast.expr) -> bool:
     return node.body[0].lineno <= part.lineno <= (node.body[-1].end_lineno or 0)
 
 
-def tell_getattribute(frame: Frame, node: ast.AST, order: Sequence[Class]) -> None:
+def tell_getattribute(frame: Frame, node: ast.AST, cls: Class) -> None:
     """Every attribute of an object with `__getattribute__` is asked of it; the graph ends where that asks its base."""
-    own = next((method for each in order if (method := each.methods.get("__getattribute__")) is not None), None)
+    own = frame.interp.classes.find_method(cls, "__getattribute__")
     if own is None or own is frame.function:
         return
     for part in ast.walk(own.node):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tclint.program import Function
-from tclint.sources.tree import nodes
+from tclint.sources.tree import below, by_kind, nodes
 
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 _CAPTURES: Final = (ast.MatchAs, ast.MatchStar, ast.MatchMapping)
@@ -250,7 +250,7 @@ def _bound(body: _Body, place: _Place) -> Iterator[tuple[str, ast.expr | None, P
 def _heads(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes directly in a statement that are of none of its blocks."""
     blocks = {id(each) for block in _blocks(statement) for each in block} | {id(part) for part in _parts(statement)}
-    return (child for child in ast.iter_child_nodes(statement) if id(child) not in blocks)
+    return (child for child in below(statement) if id(child) not in blocks)
 
 
 def _stored(statement: ast.stmt) -> set[str]:
@@ -297,7 +297,8 @@ def _inside(statement: ast.stmt) -> set[str]:
 
 def _elsewhere(function: Function) -> frozenset[str]:
     """Names that other functions bind, too."""
-    declared = (node for node in nodes(function.node) if isinstance(node, (ast.Global, ast.Nonlocal)))
+    there = by_kind(function.node)
+    declared = (*there[ast.Global], *there[ast.Nonlocal])
     return frozenset(name for node in declared for name in node.names)
 
 

@@ -42,6 +42,7 @@ class Classes:
         self._interp = interp
         self._knowledge = interp.knowledge
         self._mro = interp.knowledge.mro
+        self._methods = interp.text.methods
         self._memo = interp.memo
         self._silence = interp.emitter.silence
         self._reading: set[Class] = set()
@@ -65,7 +66,7 @@ class Classes:
             return told.value
         order = self._linearised(cls)
         if len(order) <= _DEEP and order[0] is cls and all(ancestor in text.bases for ancestor in order):
-            text.mro[cls] = Told(order, frozenset(order).union(*(text.bases[each].read for each in order)))
+            text.mro[cls] = Told(order, tuple({*order, *(part for each in order for part in text.bases[each].read)}))
         return order
 
     def _linearised(self, cls: Class) -> list[Class]:
@@ -135,9 +136,9 @@ class Classes:
             told = names.get((cls.module, first.id)) if isinstance(first, ast.Name) else None
             if told is None or (first is not base and not isinstance(told.value, External)):
                 return
-            read |= told.read
+            read.update(told.read)
         if all(isinstance(value, (ClassValue, External)) for value in found):
-            self._interp.text.bases[cls] = Told(found, frozenset(read))
+            self._interp.text.bases[cls] = Told(found, tuple(read))
 
     def _known(self, base: Value) -> Value:
         """A base outside the program, as the library defines it, where libraries are read."""
@@ -148,6 +149,11 @@ class Classes:
         """The dotted name of the first base outside the program, empty where there is none or it is unknown."""
         known = self._knowledge.external_base.get(cls)
         if known is None:
+            told = self._interp.text.outside.get(cls)
+            if told is not None:
+                self._interp.program.touched.update(told.read)
+                self._knowledge.external_base[cls] = told.value
+                return told.value
             known = ""
             order = self.mro(cls)
             for ancestor in order:
@@ -159,6 +165,9 @@ class Classes:
                             break
             if self._reading.isdisjoint(order):
                 self._knowledge.external_base[cls] = known
+                whole = self._interp.text.mro.get(cls)
+                if whole is not None and whole.value == order:
+                    self._interp.text.outside[cls] = Told(known, whole.read)
         return known
 
     def is_nn_module(self, cls: Class) -> bool:
@@ -174,11 +183,21 @@ class Classes:
         return forward is not None and not isinstance(forward.node, ast.AsyncFunctionDef)
 
     def find_method(self, cls: Class, name: str) -> Function | None:
-        for ancestor in self.mro(cls):
+        told = self._methods.get((cls, name))
+        if told is not None:
+            self._interp.program.touched.update(told.read)
+            return told.value
+        order = self.mro(cls)
+        found: Function | None = None
+        for ancestor in order:
             found = ancestor.methods.get(name)
             if found is not None:
-                return found
-        return None
+                break
+        whole = self._interp.text.mro.get(cls)
+        if whole is not None and whole.value == order:
+            # What the order was read from says which classes were looked at.
+            self._methods[cls, name] = Told(found, whole.read)
+        return found
 
     settled = staticmethod(overridden.settled)
 

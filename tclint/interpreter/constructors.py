@@ -6,7 +6,7 @@ import ast
 
 from tclint.interpreter.frame import Frame
 from tclint.program import Function, Module
-from tclint.sources.tree import bound_on_self, nodes
+from tclint.sources.tree import bound_on_self, by_kind
 from tclint.torch_facts import facts
 
 _REGISTERS = frozenset(facts.named("registers what its module holds"))
@@ -41,22 +41,20 @@ def _leads_to_capture(init: Function) -> bool:
 
 def _begins_capture(root: ast.AST) -> bool:
     """`with torch.cuda.graph(g):`, `g.capture_begin()`."""
-    for node in nodes(root):
-        if isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                call = item.context_expr
-                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("cuda.graph"):
-                    return True
-        elif isinstance(node, ast.Attribute) and node.attr == "capture_begin":
-            return True
-    return False
+    there = by_kind(root)
+    for node in (*there[ast.With], *there[ast.AsyncWith]):
+        for item in node.items:
+            call = item.context_expr
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("cuda.graph"):
+                return True
+    return any(node.attr == "capture_begin" for node in there[ast.Attribute])
 
 
 def _called_on_self(root: ast.AST) -> frozenset[str]:
     """The methods that a method calls on its receiver."""
     arguments = getattr(root, "args", None)
     first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
-    called = (node.func for node in nodes(root) if isinstance(node, ast.Call))
+    called = (node.func for node in by_kind(root)[ast.Call])
     return frozenset(
         func.attr
         for func in called
@@ -97,13 +95,14 @@ def bound_on_self_in(function: Function) -> bool:
 
 
 def _registers(root: ast.AST) -> bool:
-    called = (node.func for node in nodes(root) if isinstance(node, ast.Call))
+    called = (node.func for node in by_kind(root)[ast.Call])
     return any(isinstance(func, ast.Attribute) and func.attr in _REGISTERS for func in called)
 
 
 def _compiles(root: ast.AST) -> bool:
-    attributes = (node.attr for node in nodes(root) if isinstance(node, ast.Attribute))
-    names = (node.id for node in nodes(root) if isinstance(node, ast.Name))
+    there = by_kind(root)
+    attributes = (node.attr for node in there[ast.Attribute])
+    names = (node.id for node in there[ast.Name])
     return any("compile" in name for name in (*attributes, *names))
 
 
@@ -119,19 +118,20 @@ def _helpers(frame: Frame) -> int:
 
 def _gives(root: ast.AST) -> bool:
     """Whether a function gives back something."""
-    return any(isinstance(node, ast.Return) and node.value is not None for node in nodes(root))
+    return any(node.value is not None for node in by_kind(root)[ast.Return])
 
 
 def matters(function: Function) -> bool:
     """Whether a function that a constructor calls can matter to the object: it sets attributes, or gives a value."""
     if type(function.node) is ast.Lambda or passes_on(function):
         return True
-    return any(
-        (type(n) is ast.Attribute and type(n.ctx) is ast.Store)
-        or (type(n) is ast.Return and n.value is not None)
-        or type(n) in (ast.Yield, ast.YieldFrom)
-        or (type(n) is ast.Call and _may_set(n))
-        for n in nodes(function.node)
+    there = by_kind(function.node)
+    return (
+        any(type(n.ctx) is ast.Store for n in there[ast.Attribute])
+        or any(n.value is not None for n in there[ast.Return])
+        or ast.Yield in there
+        or ast.YieldFrom in there
+        or any(_may_set(n) for n in there[ast.Call])
     )
 
 
@@ -152,10 +152,7 @@ def asked_of_self(function: Function, known: dict[Function, frozenset[str]]) -> 
         first = node.args.args[0].arg if node.args.args else "self"
         names = known[function] = frozenset(
             n.attr
-            for n in nodes(node)
-            if type(n) is ast.Attribute
-            and type(n.ctx) is ast.Load
-            and type(n.value) is ast.Name
-            and n.value.id == first
+            for n in by_kind(node)[ast.Attribute]
+            if type(n.ctx) is ast.Load and type(n.value) is ast.Name and n.value.id == first
         )
     return names

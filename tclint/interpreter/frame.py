@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.model.finding import Step
 from tclint.sources.once import Once, once
-from tclint.sources.tree import own
+from tclint.sources.tree import yields
 from tclint.values import RAW, TRUE, Const, Origin, Region, Scalar, Tensor, Value, join
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Frame:
     @property
     def yielding(self) -> bool:
         """Whether the function is a generator."""
-        return self.function is not None and self.function.node_index(_yields)
+        return self.function is not None and self.function.node_index(yields)
 
     @property
     def rare(self) -> bool:
@@ -265,10 +265,6 @@ class Frame:
     def set_path(self, path: str, value: Value) -> None:
         self.env[path] = value
         self.paths.add(path.partition(".")[0])
-
-
-def _yields(function: ast.AST) -> bool:
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own(function))
 
 
 def join_env(a: Env | None, b: Env | None) -> Env | None:

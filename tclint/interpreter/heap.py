@@ -65,6 +65,11 @@ class Heap:
         """Whether it is found out what the constructor of an object gives it."""
         return bool(self._building)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether something was stored in objects that were there, or drawn. What a file's top level binds for itself is no use."""
+        return bool(self._state or self._given or self._draws)
+
     def begin(self) -> None:
         """Another walk: nothing has happened yet."""
         self._state, self._first, self._built, self.version = {}, {}, set(), 0

@@ -100,7 +100,7 @@ class Names:
                 program.touched = outer
                 outer |= touched
             if told:
-                self._text.names[module, name] = Told(value, frozenset(touched))
+                self._text.names[module, name] = Told(value, tuple(touched))
             return value
         self._program.touched.update(known.read)
         if known.value is not None:

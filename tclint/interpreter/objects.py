@@ -167,7 +167,7 @@ class Objects:
         cls = instance.cls
         order = interp.classes.mro(cls)
         if frame.region is not None:
-            answering.tell_getattribute(frame, node, order)
+            answering.tell_getattribute(frame, node, cls)
         late = self._late(cls, name) if not exact or not interp.heap.untouched(instance, name) else None
         if late is not None:
             return late

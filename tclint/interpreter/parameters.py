@@ -13,7 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.interpreter.left_alone import default_of_flag
 from tclint.program import Function
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind, nodes
 from tclint.torch_facts import facts, layouts, returns, traits
 from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import (
@@ -297,12 +297,7 @@ ARRAYS: Final = frozenset(facts.named("is a method of tensors and arrays"))
 
 
 _OF_DICTS: Final = frozenset(dir(dict))
-_TELLING: Final = frozenset(
-    (
-        *(ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.BinOp),
-        *(ast.If, ast.While, ast.IfExp, ast.Assert),
-    )
-)
+_ASKING: Final = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 
 def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
@@ -325,55 +320,54 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         joined: set[str] = set()
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
-        for node in nodes(function.node):
-            # Most nodes are of a kind that says nothing here.
-            if type(node) not in _TELLING:
+        there = by_kind(function.node)
+        for name in there[ast.Name]:
+            if type(name.ctx) is ast.Store:
+                stored.add(name.id)
+        for read in there[ast.Attribute]:
+            if not isinstance(read.value, ast.Name):
                 continue
-            if type(node) is ast.Name:
-                if type(node.ctx) is ast.Store:
-                    stored.add(node.id)
-            elif type(node) is ast.Attribute:
-                if not isinstance(node.value, ast.Name):
-                    continue
-                if node.attr in TENSOR_ONLY:
-                    found.add(node.value.id)
-                elif node.attr in MAPPING_METHODS:
-                    keyed.add(node.value.id)
-                elif node.attr not in _OF_DICTS:
-                    others.add(node.value.id)
-            elif type(node) is ast.Call:
-                func = node.func
-                if isinstance(func, ast.Name) and func.id == "isinstance" and len(node.args) == 2:
-                    if isinstance(node.args[0], ast.Name) and hints.is_tensor(node.args[1]):
-                        tested.add(node.args[0].id)
-                if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
-                    continue
-                first = node.args[0] if node.args else None
-                if func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    entries.setdefault(func.value.id, set()).add(first.value)
-                if func.attr in ARRAYS:
-                    called.add(func.value.id)
-                if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
-                    found.add(first.id)
-                elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
-                    joined |= {name for each in first.elts if (name := joined_name(each))}
-            elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-                asked |= asked_names(node.test)
-            elif type(node) is ast.Subscript:
-                key = node.slice
-                if isinstance(node.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    keyed.add(node.value.id)
-                    entries.setdefault(node.value.id, set()).add(key.value)
-            elif type(node) is ast.Assign:
-                if isinstance(node.value, ast.Name) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
-                    inner = {part.id for part in nodes(node.targets[0]) if isinstance(part, ast.Name)}
-                    parts.setdefault(node.value.id, set()).update(inner)
-            elif type(node) is ast.Compare:
-                other = node.comparators[0]
-                if isinstance(node.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
-                    optional.add(node.left.id)
-            elif type(node) is ast.BinOp and isinstance(node.op, ast.MatMult):
-                for side in (node.left, node.right):
+            if read.attr in TENSOR_ONLY:
+                found.add(read.value.id)
+            elif read.attr in MAPPING_METHODS:
+                keyed.add(read.value.id)
+            elif read.attr not in _OF_DICTS:
+                others.add(read.value.id)
+        for call in there[ast.Call]:
+            func = call.func
+            if isinstance(func, ast.Name) and func.id == "isinstance" and len(call.args) == 2:
+                if isinstance(call.args[0], ast.Name) and hints.is_tensor(call.args[1]):
+                    tested.add(call.args[0].id)
+            if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+                continue
+            first = call.args[0] if call.args else None
+            if func.attr == "get" and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                entries.setdefault(func.value.id, set()).add(first.value)
+            if func.attr in ARRAYS:
+                called.add(func.value.id)
+            if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
+                found.add(first.id)
+            elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
+                joined |= {name for each in first.elts if (name := joined_name(each))}
+        for kind in _ASKING:
+            for test in there[kind]:
+                asked |= asked_names(test.test)
+        for item in there[ast.Subscript]:
+            key = item.slice
+            if isinstance(item.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                keyed.add(item.value.id)
+                entries.setdefault(item.value.id, set()).add(key.value)
+        for bound in there[ast.Assign]:
+            if isinstance(bound.value, ast.Name) and isinstance(bound.targets[0], (ast.Tuple, ast.List)):
+                inner = {part.id for part in nodes(bound.targets[0]) if isinstance(part, ast.Name)}
+                parts.setdefault(bound.value.id, set()).update(inner)
+        for compared in there[ast.Compare]:
+            other = compared.comparators[0]
+            if isinstance(compared.left, ast.Name) and isinstance(other, ast.Constant) and other.value is None:
+                optional.add(compared.left.id)
+        for product in there[ast.BinOp]:
+            if isinstance(product.op, ast.MatMult):
+                for side in (product.left, product.right):
                     if isinstance(side, ast.Name):
                         found.add(side.id)
         found |= joined - stored

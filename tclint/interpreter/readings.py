@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.program import Class, Function
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind
 from tclint.values import Compiled, FunctionValue, Instance, Partial, Value
 
 _CALLED = ("__call__", "forward")
@@ -41,4 +41,4 @@ def _function(target: Value) -> Function | None:
 
 def _read(function: ast.AST) -> frozenset[str]:
     """The names of all attributes that a function reads, of whatever."""
-    return frozenset(n.attr for n in nodes(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    return frozenset(n.attr for n in by_kind(function)[ast.Attribute] if isinstance(n.ctx, ast.Load))

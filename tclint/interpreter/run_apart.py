@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _DEEPEST: Final = 16
 """Runs that ask for one another. What goes deeper has no end, as a rule."""
+_KEPT_PARTS: Final = 64
+"""How long it stays what one part alone has asked for: neighbours ask for the same."""
 _TOO_DEEP: Final = "too deep"
 _NESTED: Final = 24
 """How deep a value is looked into."""
@@ -68,10 +70,22 @@ class Apart:
         self.made: dict[int, Made] = {}
         """How objects were made, by their identity: the same for all who hold one."""
         self._built: dict[Hashable, Built[Any] | None] = {}
+        self._part = 0
+        self._asked: dict[Hashable, int] = {}
+        """What one part alone has asked for so far: which one, by its number."""
         self._open: list[Hashable] = []
         """The runs that are under way."""
         self._making: list[Hashable] = []
         """What they build."""
+
+    def begin(self) -> None:
+        """Another part begins. What one part asked for and none of the next ones is let go: should somebody ask again, the same is
+        found out again."""
+        self._part += 1
+        for sign, part in list(self._asked.items()):
+            if part > self._part - _KEPT_PARTS:
+                break
+            del self._asked[sign], self._built[sign]
 
     def attributes(self, interp: Interpreter, instance: Instance) -> dict[str, Value] | None:
         """What a constructor gives an object; None where that is to be found out where it is asked."""
@@ -140,7 +154,7 @@ class Apart:
             given = other.functions.interpreted(
                 Frame(other, value.function.module, value.function, env, None, caller, node), value
             )
-            if other.heap.version or other.graph_memory.length or other.recordings.length or other.account.length:
+            if other.heap.is_used or other.graph_memory.length or other.recordings.length or other.account.length:
                 raise Shared()
             return given
 
@@ -152,6 +166,9 @@ class Apart:
             raise Shared(sign)
         if sign not in self._built:
             self._built[sign] = self._find_out(sign, run)
+            self._asked[sign] = self._part
+        elif self._asked.get(sign, self._part) != self._part:
+            del self._asked[sign]
         built = self._built[sign]
         if built is not None:
             _learn(interp, built)

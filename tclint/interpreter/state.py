@@ -36,7 +36,7 @@ class Told(Generic[_T]):
     """What somebody found out that others need not find out again, with what he read for it: so they read it, too."""
 
     value: _T
-    read: frozenset[Touched]
+    read: tuple[Touched, ...]
 
 
 @dataclass(slots=True)
@@ -59,6 +59,10 @@ class TextKnowledge:
     """What a class inherits from, where such names alone say it."""
     mro: dict[Class, Told[list[Class]]] = field(default_factory=dict)
     """The order in which its attributes are then looked up."""
+    methods: dict[tuple[Class, str], Told[Function | None]] = field(default_factory=dict)
+    """The methods that classes of such an order have by these names."""
+    outside: dict[Class, Told[str]] = field(default_factory=dict)
+    """The names of their first bases outside the program."""
     externals: dict[str, External] = field(default_factory=dict)
     """What lies outside, by the dotted names under which it is reached."""
 

@@ -11,7 +11,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import ARRAYS, TENSOR_ONLY, asked_names, joined_name, takes_tensor
 from tclint.program import Function
-from tclint.sources.tree import own
+from tclint.sources.tree import own_by_kind
 from tclint.torch_facts import facts, layouts, returns
 from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import USED, Tensor, Value, tensor_of
@@ -21,6 +21,7 @@ _SIZES: Final = facts.methods("gives a size")
 _LENGTHS: Final = frozenset(facts.named("is an attribute of tensors alone"))
 _ASKING: Final = frozenset(each.__name__ for each in (isinstance, hasattr, getattr, type, callable, issubclass))
 _OF_CONTAINERS: Final = frozenset(name for kind in (list, dict, str) for name in dir(kind))
+_ABOUT: Final = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _Read = tuple[ast.Name, bool]
 """A read of a name as only tensors are used, or as arrays are, too."""
 _Place = tuple[str, int, int]
@@ -59,32 +60,33 @@ def _used(root: ast.AST) -> dict[str, list[_Read]]:
     """The reads of each local name that speak for a tensor; none of a name that is asked what it is, or used as something else."""
     found: dict[str, list[_Read]] = {}
     contrary: set[str] = set()
-    for node in own(root):
-        if isinstance(node, ast.Attribute):
-            if isinstance(node.value, ast.Name):
-                if node.attr in TENSOR_ONLY:
-                    found.setdefault(node.value.id, []).append((node.value, node.attr in _LENGTHS))
-                elif node.attr in MAPPING_METHODS or not returns.is_of_tensors(node.attr):
-                    contrary.add(node.value.id)
-        elif isinstance(node, ast.Call):
-            _called(node, found, contrary)
-        elif isinstance(node, ast.BinOp):
-            if isinstance(node.op, ast.MatMult):
-                for side in (node.left, node.right):
-                    if isinstance(side, ast.Name):
-                        found.setdefault(side.id, []).append((side, True))
-        elif isinstance(node, ast.Subscript):
-            key, held = node.slice, node.value
-            if isinstance(held, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
-                contrary.add(held.id)
-            elif isinstance(held, ast.Name) and isinstance(key, ast.Tuple):
-                plain = not any(isinstance(each, ast.Slice) for each in key.elts)
-                found.setdefault(held.id, []).append((held, plain))
-        elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            contrary |= asked_names(node.test)
-        elif isinstance(node, ast.Compare):
-            if isinstance(node.left, ast.Name) and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-                contrary.add(node.left.id)
+    there = own_by_kind(root)
+    for read in there[ast.Attribute]:
+        if isinstance(read.value, ast.Name):
+            if read.attr in TENSOR_ONLY:
+                found.setdefault(read.value.id, []).append((read.value, read.attr in _LENGTHS))
+            elif read.attr in MAPPING_METHODS or not returns.is_of_tensors(read.attr):
+                contrary.add(read.value.id)
+    for call in there[ast.Call]:
+        _called(call, found, contrary)
+    for product in there[ast.BinOp]:
+        if isinstance(product.op, ast.MatMult):
+            for side in (product.left, product.right):
+                if isinstance(side, ast.Name):
+                    found.setdefault(side.id, []).append((side, True))
+    for item in there[ast.Subscript]:
+        key, held = item.slice, item.value
+        if isinstance(held, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            contrary.add(held.id)
+        elif isinstance(held, ast.Name) and isinstance(key, ast.Tuple):
+            plain = not any(isinstance(each, ast.Slice) for each in key.elts)
+            found.setdefault(held.id, []).append((held, plain))
+    for kind in (ast.If, ast.While, ast.IfExp, ast.Assert):
+        for asking in there[kind]:
+            contrary |= asked_names(asking.test)
+    for compared in there[ast.Compare]:
+        if isinstance(compared.left, ast.Name) and isinstance(compared.ops[0], _ABOUT):
+            contrary.add(compared.left.id)
     return {name: reads for name, reads in found.items() if name not in contrary}
 
 

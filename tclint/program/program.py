@@ -19,7 +19,10 @@ from tclint.program.symbols import Class, Function, FunctionNode, Lookup
 
 Touched = Module | Question | Outline | Named | Function | Class | Fact | Lines
 """A file, or some of it, or what was asked of all."""
-_KEPT_LINES: Final = 420_000  # of whole files
+_KEPT_LINES: Final = 150_000  # of whole files, 1.3 kB each: a run over a million lines stays below 600 MiB
+_LASTING_LINES: Final = (
+    270_000  # of those files, beside the others, of which what is concluded of one hangs on the others
+)
 _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
 
 
@@ -44,6 +47,9 @@ class Program:
         """The files whose content decides what an import means."""
         self._recent: OrderedDict[str, tuple[Module, int]] = OrderedDict()
         self._kept = 0
+        self.lasting: Container[str] = ()
+        """Files that are gone through together: what is known of one names nodes of the others, so their trees stay."""
+        self._lasting_lines: dict[str, int] = {}
         self._functions: deque[tuple[Function, int]] = deque()
         self._kept_functions = 0
         self._top = ""
@@ -97,6 +103,7 @@ class Program:
             made = new[path] = Module(self, path, absolute, old.name, old.root, data, report)
             self.by_path[path] = made
             self.by_place[absolute[:-12] if made.is_package else os.path.splitext(absolute)[0]] = made
+            self._lasting_lines.pop(path, None)
             if path in self._recent:
                 self._kept -= self._recent.pop(path)[1]
         self.modules = [new.get(module.path, module) for module in self.modules]
@@ -270,13 +277,33 @@ class Program:
             self._recent.move_to_end(module.path)
             return
         lines = module.raw.count(b"\n") + 1
+        if module.path in self.lasting and sum(self._lasting_lines.values()) + lines <= _LASTING_LINES:
+            self._lasting_lines[module.path] = lines
+            return
         self._recent[module.path] = (module, lines)
         self._kept += lines
-        while self._kept > _KEPT_LINES and len(self._recent) > 1:
+        most = max(_KEPT_LINES - sum(self._lasting_lines.values()), _KEPT_LINES // 3)
+        while self._kept > most and len(self._recent) > 1:
             # How long it is was noted: whoever makes room must not come to depend on what had to go.
             _, (oldest, lines) = self._recent.popitem(last=False)
             self._kept -= lines
             oldest.forget()
+
+    def release(self) -> None:
+        """The files that are gone through together have been, for now: where they are many their trees go, and the next time all
+        are new."""
+        if sum(self._lasting_lines.values()) <= _KEPT_LINES // 3:
+            return
+        for path in self._lasting_lines:
+            self.by_path[path].forget()
+        for function, _ in self._functions:
+            if function.module.path in self._lasting_lines:
+                function.forget()
+        held = [
+            (function, lines) for function, lines in self._functions if function.module.path not in self._lasting_lines
+        ]
+        self._functions, self._kept_functions = deque(held), sum(lines for _, lines in held)
+        self._lasting_lines.clear()
 
     def keep_function(self, function: Function, node: FunctionNode) -> None:
         """The same for a function's node."""

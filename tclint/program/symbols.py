@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from tclint.sources.tree import nodes
+from tclint.sources.tree import by_kind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -172,6 +172,7 @@ class Function(Promised):
     def forget(self) -> None:
         """Drop the node, and what was found out about it; it is parsed again when needed."""
         self._node = None
+        self.signature = None  # it holds the nodes of the parameters
         self._indexes.clear()
 
     def index(self, build: Callable[[Function], Lookup]) -> Lookup:
@@ -249,7 +250,7 @@ class Function(Promised):
         return self._bound
 
     def _read_names(self) -> None:
-        names = [n for n in nodes(self.node) if type(n) is ast.Name]
+        names = by_kind(self.node)[ast.Name]
         self._free = frozenset([n.id for n in names if type(n.ctx) is ast.Load])
         self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
 

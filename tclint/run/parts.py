@@ -231,6 +231,7 @@ class PartRunner:
         self.dispatcher.restart()
         if self._apart is None:
             self._apart = Apart(self.teacher)
+        self._apart.begin()
         return self.teacher.fresh(self.dispatcher, self._apart)
 
     def learn(self, learned: SiteKnowledge) -> None:

@@ -77,6 +77,7 @@ class Plan:
         ]
         self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
         self.around = {m.path for m in self.eager}
+        self.program.lasting = self.around
         dynamo = self._dynamo()
         self.runner = PartRunner(self.program, settings, rules, names, dynamo)
         self.runner.listeners = {path: seen.listeners for path, seen in self.glances.items()}
@@ -177,6 +178,7 @@ class Plan:
                 read = reads(touched)
                 self.memo.remember(self._taught_key, (), (written.data, self._stood(written.moving, read)), read)
         self.runner.teacher = self.runner.main
+        self.program.release()
         return sites
 
     def _learn(self) -> None:

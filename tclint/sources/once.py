@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tclint.sources.tree import Position, holders, nodes, own, position, text
+from tclint.sources.tree import Position, holders, nodes, own_by_kind, position, text
 
 _CHANGES: Final = (ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign)
 _LONGEST: Final = 60
@@ -76,19 +76,12 @@ def _closed(root: ast.AST) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
 
 def _outer(root: ast.AST) -> frozenset[str]:
     """The names that a function reads and that outlive its call: those of the file, and of a function around it."""
-    bound = {n.arg for n in ast.walk(getattr(root, "args", ast.Pass())) if isinstance(n, ast.arg)}
-    declared: set[str] = set()
-    read: set[str] = set()
-    for node in own(root):
-        if type(node) is ast.Name:
-            read.add(node.id)
-            if type(node.ctx) is not ast.Load:
-                bound.add(node.id)
-        elif type(node) is ast.arg:
-            bound.add(node.arg)
-        elif type(node) is ast.Global or type(node) is ast.Nonlocal:
-            declared.update(node.names)
-    return frozenset(read - bound | declared)
+    there = own_by_kind(root)
+    bound = {node.arg for node in nodes(getattr(root, "args", ast.Pass())) if type(node) is ast.arg}
+    bound.update(node.arg for node in there[ast.arg])
+    bound.update(node.id for node in there[ast.Name] if type(node.ctx) is not ast.Load)
+    declared = {name for kind in (ast.Global, ast.Nonlocal) for node in there[kind] for name in node.names}
+    return frozenset({node.id for node in there[ast.Name]} - bound | declared)
 
 
 def _asked(test: ast.expr, truth: bool) -> Iterator[tuple[ast.expr, bool]]:

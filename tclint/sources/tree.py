@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 Position = tuple[int, int, int, int]
 """First line and column, last line and column, as `ast` counts them."""
@@ -52,6 +53,58 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+class Kinds(dict[type[ast.AST], list[Any]]):
+    """Nodes by their kind."""
+
+    __slots__ = ()
+
+    def __missing__(self, kind: type[ast.AST]) -> list[Any]:
+        return []
+
+
+def kinds(root: ast.AST) -> Kinds:
+    """What `nodes` gives, by kind: most questions are about a few kinds, and most nodes are of others."""
+    found = Kinds()
+    stack = [root]
+    pop, children, get = stack.pop, _CHILDREN, found.get
+    while stack:
+        node = pop()
+        kind = type(node)
+        alike = get(kind)
+        if alike is None:
+            alike = found[kind] = []
+        alike.append(node)
+        fields = children.get(kind)
+        if fields is None:
+            fields = _fields(kind)
+        for name in fields:
+            value = getattr(node, name, None)
+            if value is None:
+                continue
+            if type(value) is list:
+                stack += value if name not in _MIXED else [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+    return found
+
+
+by_kind = lru_cache(maxsize=64)(kinds)
+"""The same, for a function: it is gone through for a dozen questions, most of them soon after each other."""
+
+
+@lru_cache(maxsize=64)
+def own_by_kind(root: ast.AST) -> Kinds:
+    """What `own` gives, by kind, in no particular order; the root may be there, too."""
+    found = by_kind(root)
+    scopes = sum([len(found[kind]) for kind in _SCOPES])
+    if scopes <= isinstance(root, _SCOPES):
+        return found
+    found = Kinds()
+    for node in own(root):
+        found.setdefault(type(node), []).append(node)
+    return found
+
+
 def holders(root: ast.AST) -> Iterator[ast.AST]:
     """Of `nodes`, in the same order, those that are statements or hold some: most nodes are parts of expressions."""
     stack = [root]
@@ -64,19 +117,19 @@ def holders(root: ast.AST) -> Iterator[ast.AST]:
 
 def own(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or file in source order, without those of functions and classes inside it."""
-    stack = _below(root)[::-1]
+    stack = below(root)[::-1]
     pop, children = stack.pop, _CHILDREN
     while stack:
         node = pop()
         yield node
         kind = type(node)
         if children.get(kind) != () and kind not in _SCOPES:
-            found = _below(node)
+            found = below(node)
             found.reverse()
             stack += found
 
 
-def _below(node: ast.AST) -> list[ast.AST]:
+def below(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below one, in source order, without operators and contexts."""
     kind = type(node)
     fields = _CHILDREN.get(kind)
@@ -100,7 +153,11 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 def yields(root: ast.AST) -> bool:
     """Whether a function is a generator."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own(root))
+    within = by_kind(root)
+    if ast.Yield not in within and ast.YieldFrom not in within:
+        return False
+    found = own_by_kind(root)
+    return ast.Yield in found or ast.YieldFrom in found
 
 
 def text(node: ast.AST | None) -> str:
@@ -204,9 +261,6 @@ def bound_on_self(root: ast.AST) -> frozenset[str]:
     first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
     return frozenset(
         node.attr
-        for node in nodes(root)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == first
+        for node in by_kind(root)[ast.Attribute]
+        if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == first
     )

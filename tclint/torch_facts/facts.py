@@ -205,7 +205,15 @@ def named(effect: str) -> tuple[str, ...]:
 @functools.cache
 def knows_package(name: str) -> bool:
     """Whether callables of a package were asked: torch, numpy, the standard library."""
-    return any(each.startswith(f"{name}.") for each in table().names)
+    return name in _packages()
+
+
+@functools.cache
+def _packages() -> frozenset[str]:
+    """What stands before a dot in the names of the table."""
+    return frozenset(
+        part for key in table().names for part in itertools.accumulate(key.split(".")[:-1], "{}.{}".format)
+    )
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import pytest
 from small_programs import cls, function, interpreter, module
 
 from tclint.events.dispatch import Dispatcher
+from tclint.interpreter import run_apart
 from tclint.interpreter.attributes import InstanceAttributes
 from tclint.interpreter.functions import Functions
 from tclint.interpreter.machine import Interpreter
@@ -266,3 +267,58 @@ def test_an_object_that_was_changed_is_the_business_of_the_walk() -> None:
     held = attributes(fresh(Apart(teacher), teacher), "Net")
     assert [held[name].key for name in ("told", "second_told")] == [Const("relu").key, Const("gelu").key]
     assert module(teacher).path == "a.py"
+
+
+def test_what_one_part_alone_asked_for_is_let_go_and_found_out_again(built: list[str]) -> None:
+    teacher = interpreter(a=LAYERS, b=HELPERS)
+    apart = Apart(teacher)
+
+    def part(*names: str) -> list[object]:
+        apart.begin()
+        interp = fresh(apart, teacher)
+        return [{name: value.key for name, value in attributes(interp, each).items()} for each in names]
+
+    first = part("Net", "Other")
+    assert part("Net") == first[:1]
+    assert (built.count("Net"), built.count("Other")) == (1, 1)
+    for _ in range(run_apart._KEPT_PARTS):
+        part()
+    assert part("Net", "Other") == first
+    assert (built.count("Net"), built.count("Other")) == (1, 2), "two parts had asked for the first one"
+
+
+def test_a_function_that_looks_into_a_table_of_its_file_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the comprehension binds at the top level is nobody's object."""
+    calls: list[str] = []
+    original = Functions.interpreted
+
+    def listen(self: Functions, frame: object, value: FunctionValue) -> Value:
+        calls.append(value.function.name)
+        return original(self, frame, value)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Functions, "interpreted", listen)
+    teacher = interpreter(
+        a="""
+        from torch import nn
+
+        KINDS = (nn.ReLU, nn.GELU)
+        BY_NAME = {kind.__name__.lower(): kind for kind in KINDS}
+
+        def chosen(name):
+            return BY_NAME.get(name, nn.ReLU)
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.act = chosen("gelu")()
+
+        class Other(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.act = chosen("gelu")()
+        """
+    )
+    apart = Apart(teacher)
+    keys = {attributes(fresh(apart, teacher), name)["act"].key for name in ("Net", "Other")}
+    assert len(keys) == 1
+    assert calls == ["chosen"]

@@ -18,8 +18,8 @@ import pytest
 from lintkit import Project
 
 MODELS = 12
-MOST = {"all": 527.0, "never": 206.0}
-"""Calls for each line by what is assumed to be compiled, about one part in fourteen above what was counted (492 and 194, Python 3.11).
+MOST = {"all": 520.0, "never": 205.0}
+"""Calls for each line by what is assumed to be compiled, about one part in fourteen above what was counted (487 and 192, Python 3.11).
 Who makes it dearer says here why it is worth it."""
 
 LAYERS = """

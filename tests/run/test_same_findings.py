@@ -106,3 +106,54 @@ def test_the_glance_changes_no_finding(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(glance, "glance", everything)
     assert findings(folder) == filtered
     assert filtered
+
+
+HOOKED = """
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+net[0].register_full_backward_hook(lambda module, wanted, given: None)
+
+def call_one(x: torch.Tensor):
+    return net(x) * 2
+
+def main():
+    torch.compile(call_one)(torch.randn(2, 4))
+"""
+SPLIT = """
+import torch
+from torch import nn
+
+class Inner{n}(nn.Module):
+    def forward(self, x: torch.Tensor, sizes: torch.Tensor):
+        parts = (sizes.prod(-1) // 2).tolist()
+        return torch.split(x, parts)
+
+def make():
+    return Inner{n}()
+"""
+
+
+def test_nor_does_it_matter_which_trees_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node of a file that was parsed again is another one, at the same place."""
+    for n in range(4):
+        (tmp_path / f"hooked_{n}.py").write_text(HOOKED)
+        (tmp_path / f"split_{n}.py").write_text(SPLIT.replace("{n}", str(n)))
+    users = "".join(f"from split_{n} import make as make_{n}\n" for n in range(4))
+    (tmp_path / "users.py").write_text(
+        users + "from torch import nn\nclass User(nn.Module):\n    def forward(self, x): return x\n"
+    )
+
+    def told() -> list[str]:
+        settings = configuration.load(
+            ["."], cwd=str(tmp_path), isolated=True, overrides={"jobs": 1, "assume-compiled": "all"}
+        )
+        return list(map(repr, engine.lint(files.discover(["."], settings, str(tmp_path)), settings).findings))
+
+    known = told()
+    assert any("TCL112" in each for each in known)
+    assert sum("capture_scalar_outputs = True" in each for each in known) == 4
+    monkeypatch.setattr("tclint.program.program._KEPT_LINES", 1)
+    monkeypatch.setattr("tclint.program.program._KEPT_FUNCTION_LINES", 1)
+    assert told() == known

@@ -92,3 +92,18 @@ def test_holders_are_the_statements_among_the_nodes(source: str) -> None:
     every = list(tree.nodes(root))
     assert all(isinstance(node, ast.AST) for node in every), "names in lists are no nodes"
     assert list(map(id, tree.holders(root))) == [id(node) for node in every if isinstance(node, kinds)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_nodes_by_kind_are_all_nodes(path: Path) -> None:
+    root = ast.parse(path.read_text(encoding="utf-8"))
+    for each in [n for n in ast.walk(root) if isinstance(n, tree.FUNCTIONS)]:
+        for found, wanted in ((tree.kinds(each), tree.nodes(each)), (tree.own_by_kind(each), tree.own(each))):
+            sorted_by_hand: dict[type[ast.AST], set[ast.AST]] = {}
+            for node in wanted:
+                sorted_by_hand.setdefault(type(node), set()).add(node)
+            there = {kind: set(alike) - {each} for kind, alike in found.items()}
+            assert {k: v for k, v in there.items() if v} == {
+                k: v - {each} for k, v in sorted_by_hand.items() if v - {each}
+            }
+    assert not tree.by_kind(root)[ast.Nonlocal]
