@@ -12,7 +12,7 @@ from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.values import External, Object, Value
+from tclint.values import NONE, External, Object, Value
 
 _MODULE: Final = "torch.nn.Module."
 # Building a module is TCL112's.
@@ -132,6 +132,13 @@ class TorchCallReturnsPython(Rule):
 
 
 def _is_generator(value: Value | None) -> bool:
+    """Whether a generator is handed over; of what is left out where none was given, nobody knows."""
+    if value is None or NONE in value.options:
+        return False
+    return any(map(_is_one, value.options))
+
+
+def _is_one(value: Value) -> bool:
     if isinstance(value, External):
         return value.name == "torch.default_generator"
     return isinstance(value, Object) and value.name == "torch.Generator"
