@@ -40,7 +40,13 @@ if TYPE_CHECKING:
 _ALIASES: Final = {"torch.functional": "torch"}
 _MODULES: Final = "torch.nn.modules."
 # Names whose value every run knows.
-_CONSTANTS: Final[Mapping[str, Value]] = {"typing.TYPE_CHECKING": FALSE, "typing_extensions.TYPE_CHECKING": FALSE}
+_CONSTANTS: Final[Mapping[str, Value]] = {
+    "typing.TYPE_CHECKING": FALSE,
+    "typing_extensions.TYPE_CHECKING": FALSE,
+    "os.name": Const("posix"),
+    "sys.platform": Const("linux"),
+}
+"""What holds wherever the program is linted: torch is asked on Linux, and what is only for other systems is not told."""
 
 
 class Names:

@@ -70,6 +70,7 @@ _OF_MODES: Final = (None, "inductor")
 """The backends that have modes; the others take any."""
 _REFUSED: Final = "nothing: torch.compile refuses these arguments"
 _DROPPED: Final = "nothing: what torch.compile returns is not kept"
+_DISABLED: Final = "nothing: `disable=True` gives back what it was given"
 _NOT_CALLED: Final = "nothing: of a class torch.compile compiles `__call__`, and this one has none"
 _COMPILE: Final = "torch.compile"
 _CHECKED: Final = (_COMPILE, "torch.nn.Module.compile")
@@ -162,6 +163,8 @@ class CompileSites:
                 told = frame.module.index(_option_defaults).get(given.attr)
             mode = told or mode
         idle = _DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
+        if name in _CHECKED and _plain(keywords.get("disable")) is True:
+            idle = _DISABLED
         if name in _CHECKED and isinstance(mode, str) and mode != "?":
             unknown = mode not in _MODES and backend in _OF_MODES
             if unknown or options is not None and isinstance(node, ast.Call) and _keyword(node, "options"):

@@ -16,6 +16,21 @@ def constant(found: object) -> object:
     return found.value
 
 
+def test_the_system_is_linux() -> None:
+    """What is only for other systems is not told."""
+    interp = interpreter(
+        a="""
+        import os
+        import sys
+
+        windows = os.name == "nt"
+        mac = sys.platform.startswith("darwin")
+        """
+    )
+    assert constant(value(interp, "windows")) is False
+    assert constant(value(interp, "mac")) is False
+
+
 def test_what_a_module_defines() -> None:
     interp = interpreter(
         a="""

@@ -335,3 +335,32 @@ net(torch.randn(4))
     assert [site.unresolved for site in report.sites] == [
         "" if compiles else "nothing: what torch.compile returns is not kept"
     ]
+
+
+@pytest.mark.parametrize(
+    ("build", "compiles"),
+    [
+        ("net = torch.compile(net, disable=True)", False),
+        ("net.compile(disable=True)", False),
+        ("net = torch.compile(net, disable=False)", True),
+        ("net = torch.compile(net, disable=bool(torch.randn(1) > 0))", True),
+    ],
+)
+def test_disable_compiles_nothing(tmp_path: Path, build: str, compiles: bool) -> None:
+    """torch 2.13: what is given comes back as it is."""
+    source = f"""
+class Net(nn.Module):
+    def forward(self, x):
+        print(x)
+        return x.relu()
+
+net = Net()
+{build}
+net(torch.randn(4))
+"""
+    (tmp_path / "m.py").write_text(PRELUDE + source)
+    report = lint("m.py", cwd=tmp_path)
+    assert [f.assumed for f in report.findings if f.code == "TCL108"] == [not compiles]
+    assert [site.unresolved for site in report.sites] == [
+        "" if compiles else "nothing: `disable=True` gives back what it was given"
+    ]
