@@ -19,3 +19,8 @@ NAMES: Final = frozenset(
 
 MODULE_COMPILE: Final = frozenset({"fullgraph", "dynamic", "backend", "mode", "options", "disable"})
 """What `Module.compile` takes, and hardly anything else of that name."""
+
+CHECKPOINT: Final = frozenset(
+    {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"}
+)
+"""What `torch.utils.checkpoint.checkpoint` keeps for itself; all other keywords go to the function."""

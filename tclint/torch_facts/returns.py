@@ -21,6 +21,13 @@ _OBJECTS: Final = frozenset(
 MIXED: Final = "mixed"
 #: Of a tensor: read off its data.
 _SCALAR: Final = "scalar"
+#: What tensors have beside what was tried: all of `dir(torch.Tensor)` of 2.13 that the table does not name.
+_UNTRIED: Final = frozenset(
+    {
+        *("eig", "lstsq", "q_scale", "qscheme", "register_post_accumulate_grad_hook"),
+        *("reinforce", "solve", "symeig"),
+    }
+)
 
 
 @functools.cache
@@ -35,7 +42,7 @@ def kind(key: str) -> str | None:
 @functools.cache
 def is_of_tensors(name: str) -> bool:
     """Whether tensors have an attribute or a method of this name."""
-    return kind(f"tensor#{name}") is not None or kind(f"tensor@{name}") is not None
+    return kind(f"tensor#{name}") is not None or kind(f"tensor@{name}") is not None or name in _UNTRIED
 
 
 @functools.cache

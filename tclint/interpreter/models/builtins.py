@@ -16,14 +16,16 @@ from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
 from tclint.interpreter.models.made_classes import made_class
 from tclint.interpreter.models.numbers import absolute, conversion, divided, rounded
-from tclint.torch_facts import facts
+from tclint.torch_facts import facts, returns
 from tclint.values import (
     ARRAY,
     BOOL,
     COUNTED,
     FALSE,
     INT,
+    NAMED,
     NONE,
+    PARAMETER,
     STR,
     TRUE,
     UNKNOWN,
@@ -314,6 +316,8 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
 
 def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
+        if len(args) == 3 and _lacks(frame, args[0], args[1].value):
+            return args[2]
         found = args[0].attribute(frame, node, args[1].value)
         if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
             return found if facts.has(found.name, frame.interp.options.release) else args[2]
@@ -331,7 +335,20 @@ def _globals(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Val
     return Namespace(frame.module)
 
 
+def _lacks(frame: Frame, value: Value, name: str) -> bool:
+    """Whether compiled code asks a plain tensor for what only other classes of tensors have: `device_mesh`.
+
+    Parameters often carry marks that somebody has put on them, and tensors of one's own class have more than others.
+    """
+    if frame.region is None or not isinstance(value, Tensor) or value.cls is not None or value.conf <= NAMED:
+        return False
+    return not (value.flags & (ARRAY | PARAMETER) or name.startswith("_") or returns.is_of_tensors(name))
+
+
 def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+    if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
+        if _lacks(frame, args[0], args[1].value):
+            return FALSE
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[0], External):
         name = f"{args[0].name}.{args[1].value}"
         if name == "torch._dynamo.mark_unbacked":

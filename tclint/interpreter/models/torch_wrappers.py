@@ -13,6 +13,7 @@ from tclint.interpreter.models.handed_over import call_inside
 from tclint.interpreter.models.standard_library import IDENTITY
 from tclint.interpreter.models.torch_functions import function
 from tclint.torch_facts import facts, returns
+from tclint.torch_facts.callers import CHECKPOINT
 from tclint.values import (
     FIXED,
     INPUT,
@@ -82,9 +83,10 @@ def _checkpoint(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Ke
         return function(frame, node, name, args, keywords)
     region = frame.region
     entered = frame.parent is None or (frame.function is not None and frame.function.name == "forward")
+    handed_on = {word: value for word, value in keywords.items() if word not in CHECKPOINT}
     if region is None or frame.maybe or not entered:
-        return args[0].call(frame, node, args[1:], {}, open_ended)
-    return call_inside(frame, node, name, args[0], args[1:], open_ended)
+        return args[0].call(frame, node, args[1:], handed_on, open_ended)
+    return call_inside(frame, node, name, args[0], args[1:], open_ended, handed_on)
 
 
 def _captured(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
