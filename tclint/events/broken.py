@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tclint.events.queries import Frame
 
 _LOOPS: Final = frozenset(("for", "while"))
-_NOT_RESUMED: Final = frozenset(("for", "while", "with", "try"))
+_NOT_RESUMED: Final = frozenset(("for", "while", "try"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class GraphBreak(Event):
     @property
     def resumes(self) -> bool:
         """Whether the rest of the function is compiled."""
-        return not runs_eagerly(self.blocks)
+        return not runs_eagerly(self.frame)
 
 
 class Apart(Event):
@@ -87,16 +87,16 @@ class Apart(Event):
         self.at = at
 
 
-def runs_eagerly(blocks: Sequence[str]) -> bool:
-    """Whether a break inside these blocks sends the whole function to eager."""
-    return not _NOT_RESUMED.isdisjoint(blocks)
+def runs_eagerly(frame: Frame) -> bool:
+    """Whether a break at this place sends the whole function to eager: out of the contexts of torch Dynamo does resume."""
+    return frame.held > 0 or not _NOT_RESUMED.isdisjoint(frame.blocks)
 
 
 def seen_from(frame: Frame, at: Break, called: ast.AST | None = None, refused: bool = False) -> Break:
     """A break as the caller of `frame` sees it, after all that were seen in it before; `called` is what calls where it is
     in a callee; `refused` says that Dynamo refuses a context, or what a name or an attribute holds."""
     before = frame.broken
-    here = runs_eagerly(frame.blocks)
+    here = runs_eagerly(frame)
     sure = at.sure and not frame.maybe
     generator = frame.function is not None and frame.function.node_index(yields)
     # Dynamo resumes neither in a generator nor inside a context of the program, nor where entering or leaving one breaks.

@@ -136,8 +136,15 @@ class Event:
 
     @property
     def blocks(self) -> Sequence[str]:
-        """The enclosing `for`, `while`, `with`, `try` blocks, outermost first: a break inside one sends the frame to eager."""
+        """The enclosing `for`, `while`, `with`, `try` blocks, outermost first."""
         return self.frame.blocks
+
+    @property
+    def unresumed(self) -> str:
+        """The outermost of the enclosing blocks in which a break sends the whole function to eager, or nothing: of `with` blocks,
+        those whose context Dynamo cannot enter again."""
+        held = self.frame.held
+        return next((b for b in self.frame.blocks if b in ("for", "while", "try") or (held and b == "with")), "")
 
 
 class Branch(Event):

@@ -12,6 +12,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Function, Touched
+from tclint.torch_facts import facts
 from tclint.values import (
     ENUM,
     UNKNOWN,
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 _NOT_MODULES: Final = ("builtins.", "torch.autograd.", "torch.utils.", "torch.optim.", "numpy.", "typing_extensions.")
+"""Packages whose classes are no modules, whatever methods they are given."""
+_OTHERS: Final = frozenset(facts.named("is a framework with layers of its own"))
 _DEEP: Final = 32
 """Orders of more classes are found out by each interpreter: generated chains of thousands would be copied for each of their classes."""
-"""Packages whose classes are no modules, whatever methods they are given."""
 
 
 class Classes:
@@ -172,11 +174,16 @@ class Classes:
 
     def is_nn_module(self, cls: Class) -> bool:
         base = self.external_base(cls)
-        if base.startswith("torch.nn.") or base.endswith(("LightningModule", ".Module")):
+        if base.startswith("torch.nn."):
             return True
         if base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
             return False
-        unknown = any(b is UNKNOWN for a in self.mro(cls) for b in self.bases(a))
+        bases = [b for a in self.mro(cls) for b in self.bases(a)]
+        if base and any(isinstance(b, External) and b.name.partition(".")[0] in _OTHERS for b in bases):
+            return False
+        if base.endswith(("LightningModule", ".Module")):
+            return True
+        unknown = UNKNOWN in bases
         # A base of another package, or one we cannot see, and a forward: a module in all likelihood. Its call gives what its
         # forward gives, and a coroutine is no tensor.
         forward = self.find_method(cls, "forward") if base or unknown else None

@@ -8,12 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from typing import Final
 
 from tclint import events
 from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, sighted, stores, streams
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
+from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
     UNKNOWN,
@@ -36,6 +38,8 @@ from tclint.values.graph import as_handle, holds_graph
 from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
+
+_NOT_RESUMED: Final = frozenset(facts.named("is a context that Dynamo does not resume in"))
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -245,6 +249,15 @@ def _is_own(frame: Frame, context: ast.expr) -> bool:
     )
 
 
+def _is_not_resumed(frame: Frame, context: ast.expr) -> bool:
+    """Whether Dynamo enters a context of a library, but leaves the whole function to eager mode where the graph breaks in it."""
+    if frame.region is None or not isinstance(context, ast.Call):
+        return False
+    with frame.interp.emitter.silence:
+        made = expressions.evaluate(frame, context.func)
+    return isinstance(made, External) and made.name in _NOT_RESUMED
+
+
 def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
     own: list[Instance] = []
     held = 0
@@ -255,6 +268,7 @@ def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Cal
         frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
         bound = context
         held += isinstance(context, Object) and isinstance(context.args, (FunctionValue, Partial))
+        held += _is_not_resumed(frame, item.context_expr)
         if isinstance(context, Instance) and frame.interp.classes.is_context(context.cls):
             held += 1
             bound = context.call_method(frame, node, "__enter__", [], {})

@@ -224,10 +224,8 @@ def whole_frame(event: Event) -> str:
     """The price of a break inside a block that cannot be resumed."""
     if _raises(event):
         return ""
-    for block in event.blocks:
-        if block in ("for", "while", "with", "try"):
-            return f"; inside `{block}` the whole function runs eagerly"
-    return ""
+    block = event.unresumed
+    return f"; inside `{block}` the whole function runs eagerly" if block else ""
 
 
 def _told_once(message: str, help: str, once: Once) -> tuple[str, str]:

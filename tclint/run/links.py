@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tclint.program import Class, Definition, Import, Module
 from tclint.program.index import index_of
 from tclint.sources.outline import outline
+from tclint.sources.roles import is_test
 from tclint.sources.text import Unparsable, parse
 
 if TYPE_CHECKING:
@@ -107,3 +108,52 @@ class Components:
         a, b = self.of(a), self.of(b)
         if a != b:
             self._parent[max(a, b)] = min(a, b)
+
+
+class Runs:
+    """Which files a run of the program gets to by imports: it begins in a file that no other one imports."""
+
+    def __init__(self, links: Mapping[str, Sequence[str]]) -> None:
+        # Whoever imports a file of a package runs the file of the package itself first.
+        packages = {os.path.dirname(path): path for path in links if os.path.basename(path) == "__init__.py"}
+        self._links = {path: (*others, *_above(path, packages)) for path, others in links.items()}
+        # What a test runs is no run of the program.
+        program = [path for path in self._links if not is_test(path)]
+        imported = {other for path in program for other in self._links[path] if other != path}
+        first = [path for path in program if path not in imported]
+        covered = _closed(first, self._links)
+        # Files that import each other in a circle, and that nobody else imports: any of them may be the first.
+        self._first = [*first, *(path for path in program if path not in covered)]
+
+    def always(self, setters: Iterable[str]) -> set[str]:
+        """The files that no run gets to without one of these on its way: what those set holds there, whoever runs it."""
+        importers: dict[str, list[str]] = {}
+        for path, others in self._links.items():
+            for other in others:
+                importers.setdefault(other, []).append(path)
+        setting = _closed(setters, importers)
+        without = _closed((path for path in self._first if path not in setting), self._links)
+        return {path for path in self._links if path not in without}
+
+
+def _above(path: str, packages: Mapping[str, str]) -> list[str]:
+    """The files of the packages that a file is in."""
+    found = []
+    folder = os.path.dirname(path)
+    while folder in packages:
+        if packages[folder] != path:
+            found.append(packages[folder])
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _closed(begin: Iterable[str], links: Mapping[str, Sequence[str]]) -> set[str]:
+    """All that these lead to, and themselves."""
+    found = set(begin)
+    left = list(found)
+    while left:
+        for other in links.get(left.pop(), ()):
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return found

@@ -6,6 +6,7 @@ of these reached is not entered again from the eager code around the sites.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ from tclint.interpreter import registries
 from tclint.model.report import Problem
 from tclint.program import FunctionPlace, Module, Read, Touched, dynamo_config, portions, reads
 from tclint.run import leading, taught
-from tclint.run.links import Components, alone, derives_from, links_of
+from tclint.run.links import Components, Runs, alone, derives_from, links_of
 from tclint.run.memo import Memo
 from tclint.run.parts import Part, PartRunner, divided
 from tclint.run.results import Entered, Result, Sites
@@ -116,21 +117,25 @@ class Plan:
         )
 
     def _dynamo(self) -> dict[str, frozenset[str]]:
-        """What the program switches on in Dynamo's configuration, for each file that a setting can reach by imports."""
+        """What the program switches on in Dynamo's configuration, for each file that all runs get to with the setting."""
         setters = {m: on for m in self.program.modules if not is_test(m.path) and any(on := self._switched_on(m))}
         if not setters:
             return {}
-        linked = {m.path: self._links(m) for m in {*self.chosen, *setters}}
-        components = Components(linked)
-        together: dict[str, set[str]] = {}
+        # Whoever imports a file of a package runs what stands above it first.
+        packages = [
+            m for m in self.program.modules if os.path.basename(m.path) == "__init__.py" and not is_test(m.path)
+        ]
+        linked = {m.path: self._links(m) for m in {*self.chosen, *setters, *packages}}
+        found = dict.fromkeys(linked, frozenset[str]())
+        runs = Runs(linked)
+        for setting in sorted({name for lasting, _ in setters.values() for name in lasting}):
+            for path in runs.always([m.path for m, (lasting, _) in setters.items() if setting in lasting]):
+                found[path] |= {setting}
         # What holds only for a while holds in its file, and in those that may call what sets it.
-        nearby: dict[str, set[str]] = {}
-        for module, (lasting, limited) in setters.items():
-            together.setdefault(components.of(module.path), set()).update(lasting)
-            for path in (module.path, *(p for p in linked if module.path in components.imported(p))) if limited else ():
-                nearby.setdefault(path, set()).update(limited)
-        found = {p: frozenset({*together.get(components.of(p), ()), *nearby.get(p, ())}) for p in sorted(linked)}
-        return {path: settings for path, settings in found.items() if settings}
+        for module, (_, limited) in setters.items():
+            for path in (module.path, *(p for p in linked if module.path in linked[p])) if limited else ():
+                found[path] |= set(limited)
+        return {path: found[path] for path in sorted(found) if found[path]}
 
     def _switched_on(self, module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found: tuple[tuple[str, ...], tuple[str, ...]] = self.memo.by_content(

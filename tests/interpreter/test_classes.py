@@ -41,15 +41,24 @@ def test_the_order_in_which_attributes_are_looked_up() -> None:
         ("object", False),
         ("from_somewhere", True),
         ("Dataset", False),
+        ("paddle.nn.Layer", False),
+        ("linen.Module", False),
+        ("Mixin, paddle.nn.Layer", False),
+        ("PaddleLayer", False),
+        ("Mixin, nn.Module", True),
     ],
 )
 def test_is_nn_module(bases: str, expected: bool) -> None:
     interp = interpreter(
         a=f"""
+        import paddle
         import torch
         import lightning as pl
+        from flax import linen
+        from library import Mixin
         from torch import nn
         from torch.utils.data import Dataset
+        class PaddleLayer(paddle.nn.Layer): ...
         class A({bases}):
             def forward(self, x): ...
         """

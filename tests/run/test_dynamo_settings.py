@@ -52,6 +52,37 @@ def test_the_setting_of_an_unrelated_script_or_a_test_does_not(project: Project)
     assert codes(project.write(files)) == BOTH
 
 
+SCRIPT = "import torch\nfrom net import Net\n"
+RUN = "def main():\n    torch.compile(Net())(torch.ones(2))\nif __name__ == '__main__':\n    main()\n"
+SET = "torch._dynamo.config.capture_scalar_outputs = True\n"
+
+
+def test_the_setting_of_one_script_is_not_that_of_another_one(project: Project) -> None:
+    files = {"net.py": NET, "train_a.py": SCRIPT + SET + RUN, "train_b.py": SCRIPT + RUN}
+    found = project.write(files).lint().findings
+    assert [f.code for f in found] == BOTH
+    assert codes(project.write({"train_b.py": SCRIPT + SET + RUN})) == ["TCL106"]
+
+
+def test_nor_is_it_that_of_what_both_import(project: Project) -> None:
+    made = NET.replace("def forward", "@torch.compile\n        def forward")
+    main = "if __name__ == '__main__':\n    torch.compile(torch.sin)(Net()(torch.ones(2)))\n"
+    files = {"net.py": made, "train_a.py": SCRIPT + SET + main, "train_b.py": SCRIPT + main}
+    assert codes(project.write(files)) == BOTH
+    assert codes(project.write({"train_b.py": SCRIPT + "import train_a\n" + main})) == ["TCL106"]
+
+
+def test_a_setting_of_a_package_holds_for_whatever_is_in_it(project: Project) -> None:
+    made = NET.replace("def forward", "@torch.compile\n        def forward")
+    files = {
+        "pkg/__init__.py": "import torch\n" + SET,
+        "pkg/net.py": made,
+        "pkg/sub/__init__.py": "",
+        "pkg/sub/other.py": made,
+    }
+    assert codes(project.write(files)) == ["TCL106", "TCL106"]
+
+
 def test_a_limit_that_is_set_back_is_not_raised(project: Project) -> None:
     source = """
         import torch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tclint.program import Program
-from tclint.run.links import Components, alone, links_of
+from tclint.run.links import Components, Runs, alone, links_of
 from tclint.sources.glance import glance
 
 SOURCES = {
@@ -45,3 +45,24 @@ def test_a_file_stands_alone_that_no_root_and_no_site_mentions() -> None:
     glances = {path: glance(data, (), ()) for path, data in SOURCES.items()}
     parts = [[module] for module in PROGRAM.modules]
     assert alone(parts, PROGRAM.modules, glances) == {"train.py", "other.py"}
+
+
+def test_files_that_every_run_gets_to_by_way_of_another_one() -> None:
+    runs = Runs(
+        {
+            "a.py": ["setup.py", "lib.py", "mine.py"],
+            "b.py": ["lib.py"],
+            "lib.py": ["deep.py"],
+            "deep.py": [],
+            "mine.py": [],
+            "setup.py": [],
+            "test_mine.py": ["mine.py"],
+            "left.py": ["right.py"],
+            "right.py": ["left.py"],
+        }
+    )
+    assert runs.always(["setup.py"]) == {"a.py", "mine.py", "setup.py", "test_mine.py"}
+    assert runs.always(["a.py"]) == {"a.py", "mine.py", "setup.py", "test_mine.py"}
+    assert runs.always(["lib.py"]) >= {"a.py", "b.py", "lib.py", "deep.py"}
+    assert not runs.always(["lib.py"]) & {"left.py", "right.py"}
+    assert runs.always(["left.py"]) >= {"left.py", "right.py"}
