@@ -99,7 +99,7 @@ class Event:
 
     @property
     def capturing(self) -> bool:
-        """Whether eager code is being captured by hand: in `with torch.cuda.graph(g):`, or in what is called from there."""
+        """Whether eager code is captured by hand: in `with torch.cuda.graph(g):`, or called from there."""
         return self.frame.capturing
 
     @property
@@ -141,10 +141,8 @@ class Event:
 
     @property
     def unresumed(self) -> str:
-        """The outermost of the enclosing blocks in which a break sends the whole function to eager, or nothing: of `with` blocks,
-        those whose context Dynamo cannot enter again."""
-        held = self.frame.held
-        return next((b for b in self.frame.blocks if b in ("for", "while", "try") or (held and b == "with")), "")
+        """The outermost block that a break sends to eager mode with its function: a `with` only if Dynamo cannot enter it again."""
+        return next((b for b in self.frame.blocks if b in ("for", "while", "try", *self.frame.held * ["with"])), "")
 
 
 class Branch(Event):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,7 @@ from tclint.interpreter.frame import Env
 from tclint.interpreter.left_alone import default_of_flag
 from tclint.program import Function
 from tclint.sources.tree import by_kind, nodes
-from tclint.torch_facts import facts, layouts, returns, traits
+from tclint.torch_facts import facts, layouts, returns
 from tclint.torch_facts.kind import MAPPING_METHODS
 from tclint.values import (
     NAMED,
@@ -345,7 +344,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 entries.setdefault(func.value.id, set()).add(first.value)
             if func.attr in ARRAYS:
                 called.add(func.value.id)
-            if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and takes_tensor(func.attr):
+            if isinstance(first, ast.Name) and func.value.id in ("torch", "F") and returns.takes_tensor(func.attr):
                 found.add(first.id)
             elif isinstance(first, (ast.List, ast.Tuple)) and f"{func.value.id}.{func.attr}" in layouts.JOINS:
                 joined |= {name for each in first.elts if (name := joined_name(each))}
@@ -411,17 +410,6 @@ def names_used_as_tensors(function: Function) -> frozenset[str]:
     known = signature(function)
     used_as_tensor(function, known)
     return known.seen
-
-
-@functools.cache
-def takes_tensor(name: str) -> bool:
-    """`torch.f(x)`: x is a tensor for every f that is also a tensor method, and for the usual functionals."""
-    if name in facts.named("is a usual functional"):
-        return True
-    return returns.kind(f"tensor#{name}") in _TENSOR_WORDS and not traits.makes_tensor(f"torch.{name}")
-
-
-_TENSOR_WORDS: Final = frozenset({"tensor", "bool-tensor", "int-tensor"})
 
 
 def entry(

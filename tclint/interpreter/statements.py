@@ -6,28 +6,24 @@ Importing this module fills the table of `tclint.interpreter.execute`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final
 
 from tclint import events
-from tclint.interpreter import answering, captures, exceptions, expressions, hints, modes, sighted, stores, streams
+from tclint.interpreter import answering, exceptions, expressions, hints, modes, sighted, stores
+from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
-from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
     UNKNOWN,
-    ClassValue,
     Const,
     Dict,
     External,
     FunctionValue,
-    Instance,
     ModuleValue,
     Object,
-    Partial,
     Scalar,
     Seq,
     Tensor,
@@ -38,8 +34,6 @@ from tclint.values.graph import as_handle, holds_graph
 from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
-
-_NOT_RESUMED: Final = frozenset(facts.named("is a context that Dynamo does not resume in"))
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -203,119 +197,6 @@ def _raises(frame: Frame, node: ast.If, then: Env) -> bool:
     if True in ways and not exceptions.may_be_caught(frame) and exceptions.reached(frame):
         frame.interp.emitter.feature(frame, node.body[-1], exceptions.LEAVES)
     return ways == {True} and exceptions.caught(frame)
-
-
-def _with(frame: Frame, node: ast.With) -> None:
-    _enter(frame, node, list(node.items))
-
-
-def _enter(frame: Frame, node: ast.With, left: list[ast.withitem]) -> None:
-    """Enter the contexts that are left, those of the program by running them, then the body."""
-    own = next((item for item in left if frame.region is None and _is_own(frame, item.context_expr)), None)
-    if own is None:
-        _run_with(frame, node, left)
-        return
-    place = left.index(own)
-    if place:
-        _run_with(frame, node, left[:place], lambda: _enter(frame, node, left[place:]))
-        return
-    context = expressions.evaluate(frame, own.context_expr)
-
-    def body(entered: Value) -> None:
-        if own.optional_vars is not None:
-            stores.store(frame, own.optional_vars, entered, node, quiet=True)
-        frame.blocks.append("with")
-        _enter(frame, node, left[1:])
-        frame.blocks.pop()
-
-    frame.interp.emitter.emit(events.With, frame, own.context_expr, context)
-    if isinstance(context, Instance):
-        body(context.call_method(frame, own.context_expr, "__enter__", [], {}))
-        context.call_method(frame, own.context_expr, "__exit__", [NONE, NONE, NONE], {})
-    elif isinstance(context, Object) and isinstance(context.args, Partial):
-        frame.interp.functions.around(frame, own.context_expr, context.args, body)
-    else:
-        body(UNKNOWN)
-
-
-def _is_own(frame: Frame, context: ast.expr) -> bool:
-    """Whether a context manager is the program's own: a generator, or a class with `__enter__` and `__exit__`."""
-    with frame.interp.emitter.silence:
-        made = expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
-    if isinstance(made, (Instance, ClassValue)):
-        return frame.interp.classes.is_context(made.cls)
-    return (
-        isinstance(made, Object) and made.name == "contextlib.contextmanager" and isinstance(made.args, FunctionValue)
-    )
-
-
-def _is_not_resumed(frame: Frame, context: ast.expr) -> bool:
-    """Whether Dynamo enters a context of a library, but leaves the whole function to eager mode where the graph breaks in it."""
-    if frame.region is None or not isinstance(context, ast.Call):
-        return False
-    with frame.interp.emitter.silence:
-        made = expressions.evaluate(frame, context.func)
-    return isinstance(made, External) and made.name in _NOT_RESUMED
-
-
-def _run_with(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable[[], None] | None = None) -> None:
-    own: list[Instance] = []
-    held = 0
-    made: list[Value] = []
-    for item in items:
-        context = expressions.evaluate(frame, item.context_expr)
-        made.append(context)
-        frame.interp.emitter.emit(events.With, frame, item.context_expr, context)
-        bound = context
-        held += isinstance(context, Object) and isinstance(context.args, (FunctionValue, Partial))
-        held += _is_not_resumed(frame, item.context_expr)
-        if isinstance(context, Instance) and frame.interp.classes.is_context(context.cls):
-            held += 1
-            bound = context.call_method(frame, node, "__enter__", [], {})
-            own.append(context)
-        if item.optional_vars is not None:
-            stores.store(frame, item.optional_vars, bound, node, quiet=True)
-    grad, entered = frame.grad, frame.modes
-    for item, value in zip(items, made, strict=True):
-        modes.enter_mode(frame, item.context_expr, value=value)
-    graphs = [captures.captured_graph(frame, item.context_expr) for item in items]
-    before, capturing = dict(frame.env), frame.capturing
-    for graph in graphs:
-        if graph is not None:
-            captures.start(frame, graph, node)
-    frame.capturing = capturing or any(g is not None for g in graphs)
-    for item in items:
-        streams.enter(frame, item.context_expr, item.context_expr)
-    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
-    frame.interp.graph_memory.paused += eager
-    swallows = frame.region is not None and any(exceptions.swallows(frame, each) for each in own)
-    blocks = ["try", "with"] if swallows else ["with"]
-    frame.blocks += blocks
-    frame.held += held
-    returned = len(frame.returns)
-    if body is not None:
-        body()
-    else:
-        run_block(frame, node.body)
-    frame.held -= held
-    del frame.blocks[-len(blocks) :]
-    raised = frame.region is not None and own and _ends_in_raise(node) and frame.dead and len(frame.returns) == returned
-    if raised and not frame.maybe and (swallows or exceptions.caught(frame)):
-        told = "swallows an exception" if swallows else "an exception leaves"
-        frame.interp.emitter.feature(frame, items[0].context_expr, f"with that {told}")
-        frame.dead = not swallows
-    frame.interp.graph_memory.paused -= eager
-    frame.capturing = capturing
-    for graph in graphs:
-        if graph is not None:
-            captures.finish(frame, graph, before, node)
-    for entered_last in reversed(own):
-        entered_last.call_method(frame, node, "__exit__", [NONE, NONE, NONE], {})
-    frame.grad, frame.modes = grad, entered
-
-
-def _ends_in_raise(node: ast.With) -> bool:
-    return isinstance(node.body[-1], ast.Raise)
 
 
 def _try(frame: Frame, node: ast.Try) -> None:
@@ -497,8 +378,8 @@ handles(ast.AugAssign, _aug_assign)
 handles(ast.Return, _return)
 handles(ast.Raise, _raise)
 handles(ast.If, _if)
-handles(ast.With, _with)
-handles(ast.AsyncWith, _with)
+handles(ast.With, run_with)
+handles(ast.AsyncWith, run_with)
 handles(ast.Try, _try)
 handles(ast.FunctionDef, _function)
 handles(ast.AsyncFunctionDef, _function)

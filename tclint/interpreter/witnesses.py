@@ -9,7 +9,7 @@ from typing import Final
 from tclint.interpreter import assigned
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.parameters import ARRAYS, TENSOR_ONLY, asked_names, joined_name, takes_tensor
+from tclint.interpreter.parameters import ARRAYS, TENSOR_ONLY, asked_names, joined_name
 from tclint.program import Function
 from tclint.sources.tree import own_by_kind
 from tclint.torch_facts import facts, layouts, returns
@@ -106,7 +106,7 @@ def _called(node: ast.Call, found: dict[str, list[_Read]], contrary: set[str]) -
         found.setdefault(held.id, []).append((held, True))
     if held.id not in ("torch", "F"):
         return
-    if isinstance(first, ast.Name) and takes_tensor(func.attr):
+    if isinstance(first, ast.Name) and returns.takes_tensor(func.attr):
         found.setdefault(first.id, []).append((first, False))
     elif isinstance(first, (ast.List, ast.Tuple)) and f"{held.id}.{func.attr}" in layouts.JOINS:
         for each in first.elts:

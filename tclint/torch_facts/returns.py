@@ -139,3 +139,14 @@ def _tuple(results: Sequence[Kind]) -> str:
         else:
             words.append("tensor")
     return "tuple:" + ",".join(words)
+
+
+@functools.cache
+def takes_tensor(name: str) -> bool:
+    """`torch.f(x)`: x is a tensor for every f that is also a tensor method, and for the usual functionals."""
+    if name in facts.named("is a usual functional"):
+        return True
+    return kind(f"tensor#{name}") in _TENSOR_WORDS and not traits.makes_tensor(f"torch.{name}")
+
+
+_TENSOR_WORDS: Final = frozenset({"tensor", "bool-tensor", "int-tensor"})

@@ -33,6 +33,7 @@ HANDED: Final = "handed"
 """Instead of where its length comes from: who calls compiled code passes this very set or generator."""
 
 
+_METHODS: Final = frozenset((*dir(list), *dir(tuple), "_replace", "_asdict", "_make", "_fields"))
 _OWNERS: Final = {name: name for name in ("tuple", "set", "frozenset", "range", "slice")} | {
     "deque": "collections.deque"
 }
@@ -124,6 +125,9 @@ class Seq(Value):
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
+        if frame.region is None and self.kind in ("list", "tuple") and name not in _METHODS:
+            # Something else must be meant: `for block in net.named_children(): block.compile()`.
+            return UNKNOWN.call_method(frame, node, name, args, keywords, open_ended)
         result, changed = self.method(frame, node, name, args)
         if name == "sort" and "key" in keywords and frame.region is not None:
             compare_keys(frame, node, self.element(), keywords["key"])

@@ -7,30 +7,24 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tclint import events
-from tclint.interpreter import answering, bindings
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import failing, iterators, sort_keys
+from tclint.interpreter.models import attributes_by_name, failing, iterators, sort_keys
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, library
 from tclint.interpreter.models.identity import identity
 from tclint.interpreter.models.made_classes import made_class
 from tclint.interpreter.models.numbers import absolute, conversion, divided, rounded
-from tclint.torch_facts import facts, returns
 from tclint.values import (
     ARRAY,
     BOOL,
     COUNTED,
     FALSE,
     INT,
-    NAMED,
     NONE,
-    PARAMETER,
     STR,
     TRUE,
     UNKNOWN,
     ClassValue,
-    Compiled,
     Const,
     Dict,
     External,
@@ -314,58 +308,12 @@ def _callable(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Va
     return FALSE if isinstance(value, (Const, Scalar, Tensor, Seq, Dict)) else BOOL
 
 
-def _getattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    if len(args) >= 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
-        if len(args) == 3 and _lacks(frame, args[0], args[1].value):
-            return args[2]
-        found = args[0].attribute(frame, node, args[1].value)
-        if isinstance(found, External) and len(args) == 3 and facts.callable_somewhere(found.name):
-            return found if facts.has(found.name, frame.interp.options.release) else args[2]
-        return found
-    if len(args) >= 2 and isinstance(args[0], Instance):
-        return frame.interp.objects.dynamic_attribute(args[0])
-    return UNKNOWN
-
-
 def _vars(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Namespace(args[0].module) if args and isinstance(args[0], ModuleValue) else UNKNOWN
 
 
 def _globals(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Namespace(frame.module)
-
-
-def _lacks(frame: Frame, value: Value, name: str) -> bool:
-    """Whether compiled code asks a plain tensor for what only other classes of tensors have: `device_mesh`.
-
-    Parameters often carry marks that somebody has put on them, and tensors of one's own class have more than others.
-    """
-    if frame.region is None or not isinstance(value, Tensor) or value.cls is not None or value.conf <= NAMED:
-        return False
-    return not (value.flags & (ARRAY | PARAMETER) or name.startswith("_") or returns.is_of_tensors(name))
-
-
-def _hasattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
-        if _lacks(frame, args[0], args[1].value):
-            return FALSE
-    if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[0], External):
-        name = f"{args[0].name}.{args[1].value}"
-        if name == "torch._dynamo.mark_unbacked":
-            return FALSE
-        if facts.has(name, frame.interp.options.release):
-            return TRUE
-    if (
-        len(args) == 2
-        and isinstance(args[0], Compiled)
-        and args[0].is_wrapper
-        and args[1].key == Const("_orig_mod").key
-    ):
-        return TRUE
-    if args and isinstance(args[0], ClassValue):
-        base = frame.interp.classes.external_base(args[0].cls)
-        frame.interp.emitter.feature(frame, node, f"question for data of a class below {base}")
-    return BOOL
 
 
 def _map(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
@@ -442,30 +390,6 @@ def _slice(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
     return Seq("slice", (*given, NONE, NONE, NONE)[:3])
 
 
-def _setattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    if len(args) != 3:
-        return NONE
-    receiver, name, value = args
-    text = name.value if isinstance(name, Const) and isinstance(name.value, str) else ""
-    frame.interp.emitter.emit(events.Store, frame, node, "attribute", receiver, text, value, None, False, None)
-    if text:
-        frame.interp.recordings.bind(frame, bindings.of_attribute(frame, receiver, text), node, value)
-    if isinstance(receiver, Compiled):
-        receiver = receiver.target
-    if isinstance(receiver, Instance):
-        if text and frame.region is None:
-            frame.interp.account.write_attribute(frame, node, receiver, text, value)
-        frame.interp.instance_attributes.store(frame, receiver, text or "*", value)
-    return NONE
-
-
-def _delattr(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    place = node.args[0] if isinstance(node, ast.Call) and len(node.args) == len(args) == 2 else None
-    if place is not None and isinstance(node, ast.Call) and isinstance(args[1], Const):
-        answering.tell_deleted(frame, node, place, args[0], str(args[1].value))
-    return NONE
-
-
 def _bytearray(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     return Object("bytearray", frame.origin(node))
 
@@ -494,9 +418,9 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "isinstance": _isinstance,
     "issubclass": _true,
     "callable": _callable,
-    "getattr": _getattr,
+    "getattr": attributes_by_name.getattr_of,
     "globals": _globals,
-    "hasattr": _hasattr,
+    "hasattr": attributes_by_name.hasattr_of,
     "next": iterators.following,
     "iter": iterators.begun,
     "map": _map,
@@ -507,8 +431,8 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "repr": _repr,
     "print": _none,
     "open": _file,
-    "setattr": _setattr,
-    "delattr": _delattr,
+    "setattr": attributes_by_name.setattr_of,
+    "delattr": attributes_by_name.delattr_of,
     "bytearray": _bytearray,
     "id": identity,
     "slice": _slice,
