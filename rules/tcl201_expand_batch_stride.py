@@ -62,7 +62,7 @@ class ExpandBatchStride(Rule):
         expanded = [t for v in values if (t := _expanded(v)) is not None]
         for tensor in expanded:
             node = tensor.origin.node
-            if not _expands(node):
+            if not _expands(node) or tensor.origin.path not in ("", event.module.path):
                 continue  # it came through other hands: nobody knows what they made of it
             yield self.finding(
                 event,

@@ -156,3 +156,23 @@ def test_torch_says_the_same(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = {part.partition("\n")[0]: part for part in done.stderr.split("@@")}
     assert {name for name in (*GUARDED, *FREE) if "stride mismatch" in told[name]} == set(GUARDED)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_one_that_another_file_expands_stands_nowhere_in_this_one(project: Project, elsewhere: bool) -> None:
+    made = "def positions(x):\n    return torch.arange(x.shape[1]).unsqueeze(0).expand(x.shape[0], -1)\n"
+    used = """
+block = torch.compile(nn.Linear(8, 8))
+
+def run(x):
+    return block(positions(x).float())
+
+def step(x):
+    return block(torch.arange(x.shape[1]).unsqueeze(0).expand(x.shape[0], -1)) + block(positions(x))
+"""
+    head = "from other import positions\n" if elsewhere else made
+    project.write({"a.py": PRELUDE + head + used, "other.py": PRELUDE + made})
+    found = [(f.path, f.line) for f in project.lint().findings if f.code == "TCL201"]
+    source = (PRELUDE + head + used).splitlines()
+    expected = [n for n, line in enumerate(source, 1) if ".expand(" in line]
+    assert found == [("a.py", line) for line in expected]
