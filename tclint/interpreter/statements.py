@@ -148,6 +148,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         if not frame.dead:
             if after is not None and frame.region is not None:
                 _fill_in(frame, node, after, frame.env)
+            elif after is not None and undecided:
+                _trust_copies(node, after, frame.env)
             after = join_env(after, frame.env)
         left |= frame.dead and not exceptions.ends(frame, node.orelse)
         frame.dead = False
@@ -168,6 +170,18 @@ def _arm(frame: Frame, body: Sequence[ast.stmt], undecided: bool) -> None:
         frame.dead = True
     else:
         run_block(frame, body)
+
+
+def _trust_copies(node: ast.If, after: Env, other: Env) -> None:
+    """`if self.compiled: out = out.clone()`: whoever copies behind a flag knows when a copy is wanted."""
+    if not isinstance(node.test, (ast.Name, ast.Attribute)) or node.orelse:
+        return
+    for statement in node.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id in after and target.id in other:
+            copied = ast.unparse(statement.value)  # type: ignore[attr-defined]
+            if copied.startswith(f"{target.id}.") and ".clone(" in copied:
+                other[target.id] = after[target.id]
 
 
 def _fill_in(frame: Frame, node: ast.If, after: Env, other: Env) -> None:
