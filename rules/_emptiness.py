@@ -10,11 +10,13 @@ from tclint.fixes.places import Place
 from tclint.fixes.purity import has_effects
 from tclint.model.finding import Applicability, Fix
 from tclint.rules._straight import Straight
+from tclint.torch_facts import facts
 from tclint.values import Instance, Object, Tensor
 
 if TYPE_CHECKING:
     import libcst as cst
 
+_COPIES: Final = facts.methods("copies into memory of its own")
 _NOTE: Final = (
     "what the branch computes is computed on no rows too: wrong where that fails, as batch norm does, or counts its calls; "
     "parameters get zeros as gradients instead of none"
@@ -79,7 +81,7 @@ def _writes_through(place: Place, body: Sequence[ast.stmt], mask: str) -> bool:
 def _is_copy(place: Place, target: ast.expr, value: ast.expr) -> bool:
     """`x = x.clone()`"""
     func = value.func if isinstance(value, ast.Call) and not value.args and not value.keywords else None
-    if not isinstance(target, ast.Name) or not isinstance(func, ast.Attribute) or func.attr != "clone":
+    if not isinstance(target, ast.Name) or not isinstance(func, ast.Attribute) or func.attr not in _COPIES:
         return False
     return ast.unparse(func.value) == target.id and isinstance(place.event.ask.evaluate(func.value), Tensor)
 

@@ -80,7 +80,7 @@ class TorchCallReturnsPython(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         name = event.name
         if name in _DRAWS:
-            if _is_generator(event.keywords.get("generator")):
+            if _holds_generator(event.keywords.get("generator")):
                 yield self.finding(
                     event,
                     f"`{event.method}` with a torch.Generator; Dynamo cannot put one into a graph and breaks it here"
@@ -131,14 +131,14 @@ class TorchCallReturnsPython(Rule):
         return compute_once(event, "the value is the one at start-up: wrong where it changes while the program runs")
 
 
-def _is_generator(value: Value | None) -> bool:
+def _holds_generator(value: Value | None) -> bool:
     """Whether a generator is handed over; of what is left out where none was given, nobody knows."""
     if value is None or NONE in value.options:
         return False
-    return any(map(_is_one, value.options))
+    return any(map(_is_generator, value.options))
 
 
-def _is_one(value: Value) -> bool:
+def _is_generator(value: Value) -> bool:
     if isinstance(value, External):
         return value.name == "torch.default_generator"
     return isinstance(value, Object) and value.name == "torch.Generator"

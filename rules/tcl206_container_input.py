@@ -13,7 +13,7 @@ from tclint.ruleset.rule import Rule
 from tclint.torch_facts import facts
 from tclint.values import Const, Dict, Seq, Value
 
-_COPIES: Final = ("builtins.sorted", "builtins.list")
+_WALKS_KEYS: Final = ("builtins.sorted", "builtins.list")
 """Builtins that go through the keys of a dict."""
 
 
@@ -57,7 +57,7 @@ class ContainerInput(Rule):
         *facts.named("joins the tensors of a list"),
         *facts.named("walks a dict"),
         "builtins.len",
-        *_COPIES,
+        *_WALKS_KEYS,
     )
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -99,7 +99,7 @@ class ContainerInput(Rule):
         if event.name.startswith("dict."):
             if isinstance(node.func, ast.Attribute) and event.receiver is not None:
                 yield from self._check(event, node.func.value, event.receiver)
-        elif node.args and event.args and (isinstance(event.args[0], Dict) or event.name not in _COPIES):
+        elif node.args and event.args and (isinstance(event.args[0], Dict) or event.name not in _WALKS_KEYS):
             yield from self._check(event, node.args[0], event.args[0])
 
     def _check(self, event: Event, node: ast.expr, value: Value) -> Iterator[Finding]:
@@ -125,7 +125,7 @@ class ContainerInput(Rule):
         if function is None or node.id not in _parameters(function.node):
             return
         if evidence is None or node.id not in evidence.values:
-            if isinstance(event, Call) and event.name in _COPIES:
+            if isinstance(event, Call) and event.name in _WALKS_KEYS:
                 return
             confidence = Confidence.LOW
         elif evidence.lengths(node.id) > variation.SETTLES:

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tclint.interpreter.moded import looks_at_mode
 from tclint.interpreter.readings import read_by
+from tclint.interpreter.training_flag import looks_at_mode
 from tclint.sources.roles import is_test
 from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write

@@ -51,8 +51,7 @@ def _enter(frame: Frame, node: ast.With, left: list[ast.withitem]) -> None:
 
 def _is_own(frame: Frame, context: ast.expr) -> bool:
     """Whether a context manager is the program's own: a generator, or a class with `__enter__` and `__exit__`."""
-    with frame.interp.emitter.silence:
-        made = expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
+    made = _maker(frame, context)
     if isinstance(made, (Instance, ClassValue)):
         return frame.interp.classes.is_context(made.cls)
     return (
@@ -60,12 +59,17 @@ def _is_own(frame: Frame, context: ast.expr) -> bool:
     )
 
 
+def _maker(frame: Frame, context: ast.expr) -> Value:
+    """What is called to make a context, or the context that is entered as it is."""
+    with frame.interp.emitter.silence:
+        return expressions.evaluate(frame, context.func if isinstance(context, ast.Call) else context)
+
+
 def _is_not_resumed(frame: Frame, context: ast.expr) -> bool:
     """Whether Dynamo enters a context of a library, but leaves the whole function to eager mode where the graph breaks in it."""
     if frame.region is None or not isinstance(context, ast.Call):
         return False
-    with frame.interp.emitter.silence:
-        made = expressions.evaluate(frame, context.func)
+    made = _maker(frame, context)
     return isinstance(made, External) and made.name in _NOT_RESUMED
 
 

@@ -39,14 +39,13 @@ if TYPE_CHECKING:
 # Other names under which torch's modules are reached.
 _ALIASES: Final = {"torch.functional": "torch"}
 _MODULES: Final = "torch.nn.modules."
-# Names whose value every run knows.
+# What every run knows wherever it is linted: torch is asked on Linux, and what is only for other systems is not told.
 _CONSTANTS: Final[Mapping[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
     "typing_extensions.TYPE_CHECKING": FALSE,
     "os.name": Const("posix"),
     "sys.platform": Const("linux"),
 }
-"""What holds wherever the program is linted: torch is asked on Linux, and what is only for other systems is not told."""
 
 
 class Names:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import Final
 
 from tclint import events
 from tclint.interpreter import answering, exceptions, expressions, hints, modes, sighted, stores
@@ -15,6 +16,7 @@ from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import Env, Frame, join_env
 from tclint.program import absolute_name
+from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
     UNKNOWN,
@@ -34,6 +36,8 @@ from tclint.values.graph import as_handle, holds_graph
 from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
+
+_COPIES: Final = facts.methods("copies into memory of its own")
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -179,9 +183,18 @@ def _trust_copies(node: ast.If, after: Env, other: Env) -> None:
     for statement in node.body:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if isinstance(target, ast.Name) and target.id in after and target.id in other:
-            copied = ast.unparse(statement.value)  # type: ignore[attr-defined]
-            if copied.startswith(f"{target.id}.") and ".clone(" in copied:
+            methods = _methods_of(target.id, statement.value)  # type: ignore[attr-defined]
+            if not _COPIES.isdisjoint(methods):
                 other[target.id] = after[target.id]
+
+
+def _methods_of(name: str, node: ast.expr) -> list[str]:
+    """The methods of `name.detach().clone()`; none where something else is called."""
+    methods = []
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        methods.append(node.func.attr)
+        node = node.func.value
+    return methods if isinstance(node, ast.Name) and node.id == name else []
 
 
 def _fill_in(frame: Frame, node: ast.If, after: Env, other: Env) -> None:

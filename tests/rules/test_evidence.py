@@ -308,17 +308,25 @@ run(torch.randn(4))
     assert ("TCL108" in codes) is compiles
 
 
+_NOT_KEPT = "nothing: what torch.compile returns is not kept"
+_DISABLED = "nothing: `disable=True` gives back what it was given"
+
+
 @pytest.mark.parametrize(
-    ("build", "compiles"),
+    ("build", "unresolved"),
     [
-        ("torch.compile(net)", False),
-        ("net = torch.compile(net)", True),
-        ("net.compile()", True),
-        ("torch.compile(net)(torch.randn(4))", True),
+        ("torch.compile(net)", _NOT_KEPT),
+        ("net = torch.compile(net)", ""),
+        ("net.compile()", ""),
+        ("torch.compile(net)(torch.randn(4))", ""),
+        ("net = torch.compile(net, disable=True)", _DISABLED),
+        ("net.compile(disable=True)", _DISABLED),
+        ("net = torch.compile(net, disable=False)", ""),
+        ("net = torch.compile(net, disable=bool(torch.randn(1) > 0))", ""),
     ],
 )
-def test_a_compiled_module_that_nobody_keeps_compiles_nothing(tmp_path: Path, build: str, compiles: bool) -> None:
-    """torch 2.13: `torch.compile(net)` leaves `net` as it is, and what it returns was never called."""
+def test_a_site_that_compiles_nothing(tmp_path: Path, build: str, unresolved: str) -> None:
+    """torch 2.13: `torch.compile(net)` leaves `net` as it is, and a disabled one gives back what it was given."""
     source = f"""
 class Net(nn.Module):
     def forward(self, x):
@@ -331,36 +339,5 @@ net(torch.randn(4))
 """
     (tmp_path / "m.py").write_text(PRELUDE + source)
     report = lint("m.py", cwd=tmp_path)
-    assert [f.assumed for f in report.findings if f.code == "TCL108"] == [not compiles]
-    assert [site.unresolved for site in report.sites] == [
-        "" if compiles else "nothing: what torch.compile returns is not kept"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("build", "compiles"),
-    [
-        ("net = torch.compile(net, disable=True)", False),
-        ("net.compile(disable=True)", False),
-        ("net = torch.compile(net, disable=False)", True),
-        ("net = torch.compile(net, disable=bool(torch.randn(1) > 0))", True),
-    ],
-)
-def test_disable_compiles_nothing(tmp_path: Path, build: str, compiles: bool) -> None:
-    """torch 2.13: what is given comes back as it is."""
-    source = f"""
-class Net(nn.Module):
-    def forward(self, x):
-        print(x)
-        return x.relu()
-
-net = Net()
-{build}
-net(torch.randn(4))
-"""
-    (tmp_path / "m.py").write_text(PRELUDE + source)
-    report = lint("m.py", cwd=tmp_path)
-    assert [f.assumed for f in report.findings if f.code == "TCL108"] == [not compiles]
-    assert [site.unresolved for site in report.sites] == [
-        "" if compiles else "nothing: `disable=True` gives back what it was given"
-    ]
+    assert [f.assumed for f in report.findings if f.code == "TCL108"] == [bool(unresolved)]
+    assert [site.unresolved for site in report.sites] == [unresolved]

@@ -184,7 +184,7 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
         return (
             tensor.view(origin, tensor.ndim).with_(dtype=dtype) if same else tensor.derived(origin, dtype, tensor.ndim)
         )
-    if name in ("cpu", "clone"):
+    if name == "cpu" or name in facts.methods("copies into memory of its own"):
         copied = tensor.derived(origin, tensor.dtype, tensor.ndim)
         return copied.with_(flags=copied.flags | SPARSE) if tensor.flags & SPARSE else copied
     if name == "cuda":

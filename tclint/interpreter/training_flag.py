@@ -14,6 +14,8 @@ from tclint.values import UNKNOWN, Const, Dict, External, FunctionValue, Instanc
 _ROOT: Final = "torch.nn.Module"
 _DEPTH: Final = 6
 _PLAIN: Final = frozenset(facts.named("computes the same in training"))
+# What is called by such a name takes the flag, or is a module that may look at it and was filled in where nobody sees it.
+_FLAGGED: Final = ("dropout", "norm")
 
 
 def looks_at_mode(frame: Frame, value: Value, depth: int = _DEPTH) -> bool:
@@ -46,11 +48,10 @@ def _object_looks(frame: Frame, value: Instance, depth: int) -> bool:
 
 
 def _reads_mode(cls: Class) -> bool:
-    """Whether the text of a class says something of training, or calls what it does not hold."""
-    return any(
-        isinstance(node, ast.Attribute)
-        and (node.attr == "training" or "dropout" in node.attr or "norm" in node.attr)
-        or isinstance(node, ast.keyword)
-        and node.arg == "training"
-        for node in nodes(cls.node)
-    )
+    """Whether the text of a class has `self.training`, hands `training=` on, or uses something by a name that goes with it."""
+    for node in nodes(cls.node):
+        if isinstance(node, ast.keyword) and node.arg == "training":
+            return True
+        if isinstance(node, ast.Attribute) and (node.attr == "training" or any(w in node.attr for w in _FLAGGED)):
+            return True
+    return False
