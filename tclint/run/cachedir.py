@@ -142,8 +142,8 @@ def opened(settings: Settings, say: Callable[[str], None] | None = None) -> Cach
     the user's: a run without a cache is slower, not worse.
     """
     where = settings.source.get("cache-dir")
-    if where is None and not os.path.isdir(settings.root):
-        # A document that an editor has not saved yet: its folder is not ours to make.
+    if where is None and (not os.path.isdir(settings.root) or os.path.dirname(settings.root) == settings.root):
+        # A document that an editor has not saved yet: its folder is not ours to make. Nor is a file system anybody's project.
         return None
     try:
         _refuse_links(settings)

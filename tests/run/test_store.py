@@ -19,6 +19,7 @@ from lintkit import ROOT, Project, tclint_command, within
 
 from tclint.model.errors import ConfigError
 from tclint.model.report import Report
+from tclint.model.settings import Settings
 from tclint.run import cachedir, cachekey, engine, plan, store, suppress, taught, workers
 from tclint.run.parts import Part
 from tclint.sources import configuration, files
@@ -894,3 +895,10 @@ def test_watch_only_reports(project: Project) -> None:
     code, _, err = command(project, "--watch", "--fix", ".")
     assert code == 2
     assert b"--watch only reports" in err
+
+
+def test_a_file_system_is_nobodys_project() -> None:
+    """A document directly in `/`, which an editor may open: nothing is written beside it."""
+    before = sorted(os.listdir("/"))
+    assert cachedir.opened(Settings(root="/", cache_dir="/.tclint_cache_of_a_test")) is None
+    assert sorted(os.listdir("/")) == before
