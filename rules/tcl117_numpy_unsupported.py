@@ -9,12 +9,12 @@ from typing import Final
 from tclint.events import Attribute, Call, Event
 from tclint.fixes.places import Place
 from tclint.fixes.recipes import skip_unread_store
-from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
+from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity
 from tclint.rules import _language
 from tclint.rules._numbers import numpy_on_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import facts
-from tclint.values import ARRAY, External, Tensor, Value
+from tclint.values import ARRAY, Tensor, Value
 
 _TWIN: Final = "wrong where the array has a dtype that torch does not have"
 
@@ -29,7 +29,7 @@ class NumpyUnsupported(Rule):
     """A numpy function, array method or attribute that Dynamo cannot turn into torch.
 
     Dynamo traces numpy through `torch._numpy`. What that does not implement (`np.interp`, `np.vectorize`, `np.pad`,
-    `np.unique`, `ufunc.reduce`, `.tobytes()`, `.nbytes` …) ends the graph. `np.prod(x.shape)` gives a 0-d array whose
+    `np.unique`, `ufunc.reduce`, `.tobytes()`, `.nbytes`, `.dtype` …) ends the graph. `np.prod(x.shape)` gives a 0-d array whose
     `int()` breaks. Under `torch._dynamo.config.trace_numpy = False` it traces none of it.
 
     Bad::
@@ -43,8 +43,8 @@ class NumpyUnsupported(Rule):
             return x.clamp(0, 1) * 2
 
     Fix: the torch function; `math.prod(x.shape)` for sizes. `--fix` writes `np.sum` for `np.add.reduce` and `math.prod`
-    for `np.prod` of sizes; `--unsafe-fixes` asks a tensor of the same memory for `nbytes`, `itemsize`, `flags` and the
-    limits of its dtype.
+    for `np.prod` of sizes; `--unsafe-fixes` asks a tensor of the same memory for `nbytes`, `flags` and the limits of its
+    dtype.
     """
 
     code, name = "TCL117", "numpy-unsupported"
@@ -85,14 +85,6 @@ class NumpyUnsupported(Rule):
         if head in ("random", "testing"):
             if head == "testing":
                 yield self._finding(event, f"`{name}`")
-            return
-        if (
-            head == "finfo"
-            and event.args
-            and isinstance(event.args[0], External)
-            and event.args[0].name == "numpy.dtype()"
-        ):
-            yield self._finding(event, "`np.finfo` of an array's dtype")
             return
         if event.args and _is_array(event.args[0]) and _language.told(f"{name}() of an array", self.release):
             yield self._finding(event, f"`np.{head}` of an array")
@@ -138,7 +130,7 @@ class NumpyUnsupported(Rule):
             return _of_tensor(event)
         if not isinstance(event.node, ast.Call):
             return None
-        respelled = _reduction(event, event.node) or numpy_on_sizes(event, event.node) or _limits(event, event.node)
+        respelled = _reduction(event, event.node) or numpy_on_sizes(event, event.node)
         return respelled or skip_unread_store(event, event.node)
 
     def _finding(self, event: Call | Attribute, what: str, span: str = "") -> Finding:
@@ -176,9 +168,9 @@ def _of_tensor(event: Attribute) -> Fix | None:
         return None
     tensor = f"{torch[0]}.from_numpy({place.source(node.value)})"
     asked = place.parent
-    if node.attr == "itemsize":
-        edit = place.replace(node, f"{tensor}.element_size()")
-    elif node.attr == "nbytes":
+    if node.attr == "dtype" and isinstance(asked, ast.Call):
+        return _limits(place, asked, torch)
+    if node.attr == "nbytes":
         # The attribute of the same name asks for the storage, which a tensor of unknown size has not.
         edit = place.replace(node, f"({tensor}.numel() * {tensor}.element_size())")
     elif (
@@ -193,17 +185,15 @@ def _of_tensor(event: Attribute) -> Fix | None:
     return Fix("ask a tensor of the same memory", Applicability.UNSAFE, (*torch[1], edit), _TWIN)
 
 
-def _limits(event: Event, node: ast.Call) -> Fix | None:
+def _limits(place: Place, call: ast.Call, torch: tuple[str, tuple[Edit, ...]]) -> Fix | None:
     """`torch.finfo(torch.from_numpy(a).dtype)` for `np.finfo(a.dtype)`."""
-    place = Place(event)
-    torch = place.importing("torch")
-    func, dtype = node.func, node.args[0] if len(node.args) == 1 and not node.keywords else None
-    if not isinstance(func, ast.Attribute) or func.attr not in ("finfo", "iinfo") or torch is None:
+    func, asked = call.func, place.node
+    if not isinstance(func, ast.Attribute) or func.attr not in ("finfo", "iinfo") or call.args != [asked]:
         return None
-    if not isinstance(dtype, ast.Attribute) or dtype.attr != "dtype" or not isinstance(dtype.value, ast.Name):
+    if call.keywords or not isinstance(asked, ast.Attribute) or not isinstance(asked.value, ast.Name):
         return None
-    text = f"{torch[0]}.{func.attr}({torch[0]}.from_numpy({dtype.value.id}).dtype)"
-    return Fix(f"use torch.{func.attr}", Applicability.UNSAFE, (*torch[1], place.replace(node, text)), _TWIN)
+    text = f"{torch[0]}.{func.attr}({torch[0]}.from_numpy({asked.value.id}).dtype)"
+    return Fix(f"use torch.{func.attr}", Applicability.UNSAFE, (*torch[1], place.replace(call, text)), _TWIN)
 
 
 def _is_array(value: Value) -> bool:

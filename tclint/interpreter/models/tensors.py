@@ -267,7 +267,10 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
     if kind == "device" or name == "device":
         return External("torch.device()")
     if kind == "dtype" or name == "dtype":
-        return External("numpy.dtype()" if tensor.flags & ARRAY else "torch.dtype()")
+        if not tensor.flags & ARRAY:
+            return External("torch.dtype()")
+        # Compiled code breaks where it reads that; what comes of it is the business of eager code.
+        return External("numpy.dtype()") if frame.region is None else UNKNOWN
     return UNKNOWN
 
 
