@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
+from tclint.interpreter import heirs
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
@@ -127,10 +128,12 @@ class CompileSites:
         if site.idle:
             return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
-        known = (target.key, id(site))
-        if known not in self._known:
-            self._known.add(known)
-            self._learned.targets.append((target, site))
+        instead, others = heirs.compiled_with(frame, target)
+        for each in others if instead else (target, *others):
+            known = (each.key, id(site))
+            if known not in self._known:
+                self._known.add(known)
+                self._learned.targets.append((each, site))
         return Compiled(target, site)
 
     def _is_never_called(self, target: Instance) -> bool:
