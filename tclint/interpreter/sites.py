@@ -34,6 +34,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Method,
     Object,
     Partial,
     Region,
@@ -120,6 +121,8 @@ class CompileSites:
         if not args and "model" not in keywords:
             return Partial(External(name), (), dict(keywords))
         target = args[0] if args else keywords["model"]
+        if isinstance(target, Method) and isinstance(target.receiver, Compiled):
+            target = target.receiver.target.attribute(frame, node, target.name)
         if frame.region is not None and frame.region.site is None:
             self._interp.results.calls_compiled = True
         while isinstance(target, Compiled):
