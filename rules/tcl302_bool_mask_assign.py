@@ -11,7 +11,7 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
-from tclint.values import DATA_SIZED, PARAMETER, Seq, Tensor, contains, parts_of, tensor_of
+from tclint.values import DATA_SIZED, NO_GRADIENT, PARAMETER, Seq, Tensor, contains, parts_of, tensor_of
 
 
 class BoolMaskAssign(Rule):
@@ -19,7 +19,8 @@ class BoolMaskAssign(Rule):
 
     Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
     under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 cannot compile
-    it (`aten.nonzero`): the function runs eagerly, with `fullgraph=True` it is an error.
+    it (`aten.nonzero`): the function runs eagerly, with `fullgraph=True` it is an error. Without CUDA graphs and without
+    gradients (`torch.no_grad`, integers, tensors that need none) it is one graph, and nothing is said.
 
     Bad::
 
@@ -55,7 +56,7 @@ class BoolMaskAssign(Rule):
         mask = next((t for p in parts if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         stored = tensor_of(value)
         if mask is not None and stored is not None and stored.ndim != 0:
-            yield self._finding(event, mask, "`index_put` with a boolean mask")
+            yield from self._findings(event, mask, stored, "`index_put` with a boolean mask")
 
     def on_store(self, event: Store) -> Iterator[Finding]:
         if (
@@ -69,7 +70,7 @@ class BoolMaskAssign(Rule):
         value = tensor_of(event.value)
         if mask is None or mask.ndim == 0 or value is None or value.ndim == 0:
             return
-        yield self._finding(event, mask, "`x[mask] = tensor` on a boolean mask")
+        yield from self._findings(event, mask, value, "`x[mask] = tensor` on a boolean mask")
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         form = display("masked_scatter with a mask of the tensor's shape", "it loses the check that the counts agree")
@@ -106,14 +107,16 @@ class BoolMaskAssign(Rule):
         )
         return Fix("use masked_scatter_", Applicability.UNSAFE, (place.replace(node, text),), note)
 
-    def _finding(self, event: Store | Call, mask: Tensor, subject: str) -> Finding:
+    def _findings(self, event: Store | Call, mask: Tensor, stored: Tensor, subject: str) -> Iterator[Finding]:
         if event.cudagraphs:
             what = "the CUDA graph is cut into three partitions"
+        elif event.grad is False or stored.flags & NO_GRADIENT or stored.dtype in ("i", "b"):
+            return
         else:
             what = (
                 "it goes through nonzero in Inductor, cuts a CUDA graph in three, and in training falls back to eager"
             )
-        return self.finding(
+        yield self.finding(
             event,
             f"{subject}: {what}",
             about=mask,

@@ -17,7 +17,8 @@ class UncompiledMethod(Rule):
 
     `torch.compile(model)` wraps the call. Every other method is looked up on the original module and runs as it is,
     also where it calls `self(...)` or `self.forward(...)`: `self` is the uncompiled module there. After
-    `model.compile()` a method that calls `self(...)` does run the compiled code, and is not flagged.
+    `model.compile()` a method that calls `self(...)` does run the compiled code, and is not flagged; `model.forward(x)` runs
+    eager there, as it is the call that is compiled.
 
     Bad::
 
@@ -75,12 +76,13 @@ class UncompiledMethod(Rule):
             return  # compiled by itself, disabled, or wrapped
         if not _runs_the_model(event, method, receiver.target, receiver.site.in_place):
             return
-        yield self.finding(
-            event,
-            f"`{event.method}` of a compiled module runs eager: torch.compile compiles `forward` only",
-            confidence=Confidence.HIGH,
-            help=f"compile it too: `m.{event.method} = torch.compile(m.{event.method})`",
-        )
+        what = f"`{event.method}` of a compiled module runs eager"
+        if event.method == "forward":
+            why, repair = "`m.compile()` compiles the call of the module", "call the module: `m(x)`"
+        else:
+            why = "torch.compile compiles `forward` only"
+            repair = f"compile it too: `m.{event.method} = torch.compile(m.{event.method})`"
+        yield self.finding(event, f"{what}: {why}", confidence=Confidence.HIGH, help=repair)
 
 
 def _runs_the_model(event: Call, method: Function, instance: Instance, in_place: bool) -> bool:

@@ -39,7 +39,8 @@ class RaisedRecompileLimit(Rule):
     tensor. `--unsafe-fixes` takes the statement out, unless a comment beside it gives the reason: wrong where that many
     programs are meant.
 
-    Ignore it where the number of programs is known and bounded, such as one for each of sixteen buckets.
+    Ignore it where the number of programs is known and bounded, such as one for each of sixteen buckets. Where a comment
+    above the statement says so in a sentence, the confidence is low.
     """
 
     code, name = "TCL408", "raised-recompile-limit"
@@ -61,7 +62,7 @@ class RaisedRecompileLimit(Rule):
                     event,
                     f"`{name}` is raised{to} (default {_DEFAULTS[name]}): it hides recompilations",
                     node=where,
-                    confidence=Confidence.HIGH,
+                    confidence=Confidence.LOW if _is_reasoned(event, where) else Confidence.HIGH,
                     help="find the guard that fails with TORCH_LOGS=recompiles",
                 )
 
@@ -81,6 +82,16 @@ class RaisedRecompileLimit(Rule):
         edit = place.remove(node)
         note = "past the limit a function runs eagerly, and Dynamo says so: wrong where that many programs are meant"
         return Fix("leave the limit as it is", Applicability.UNSAFE, (edit,), note) if edit is not None else None
+
+
+def _is_reasoned(event: ModuleEvent, node: ast.AST) -> bool:
+    """Whether a comment says why above a statement, or above those that set limits with it."""
+    place = Place(event, node)
+    first = node.lineno  # type: ignore[attr-defined]
+    last = getattr(node, "end_lineno", None) or first
+    while first > 1 and (above := place.lines[first - 2].strip()) and not above.startswith("#") and "_limit" in above:
+        first -= 1
+    return place.is_reasoned(first, last)
 
 
 def _numbers(event: ModuleEvent, value: ast.expr | None, depth: int = 2) -> list[int]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 _OF_COMPILER: Final = re.compile(r"compil|dynamo|graph|eager|limit", re.IGNORECASE)
+_WORD: Final = re.compile(r"(?:^|(?<=\s))[A-Za-z][a-z'-]*(?=[\s,;:)]|\.\s|\.?$)")
+_SENTENCE: Final = 6
+"""Words of prose that make a reason."""
 _DEEPEST: Final = 100
 """How deep a statement may nest for libcst to be asked: its parser ends the process where the stack does."""
 
@@ -148,13 +151,21 @@ class Place:
         rest = after.strip()
         return not before.strip() and (not rest or rest.startswith("#"))
 
-    def is_explained(self, first: int, last: int) -> bool:
-        """Whether a comment right above some lines, or at their end, speaks of the compiler: it gives the reason."""
+    def comments(self, first: int, last: int) -> list[str]:
+        """The comments right above some lines, and at their ends."""
         above = first - 1
         while above > 0 and self.lines[above - 1].lstrip().startswith("#"):
             above -= 1
-        comments = [*self.lines[above : first - 1], *(line.partition("#")[2] for line in self.lines[first - 1 : last])]
-        return any(_OF_COMPILER.search(comment) for comment in comments)
+        return [*self.lines[above : first - 1], *(line.partition("#")[2] for line in self.lines[first - 1 : last])]
+
+    def is_explained(self, first: int, last: int) -> bool:
+        """Whether a comment right above some lines, or at their end, speaks of the compiler: it gives the reason."""
+        return any(_OF_COMPILER.search(comment) for comment in self.comments(first, last))
+
+    def is_reasoned(self, first: int, last: int) -> bool:
+        """Whether such a comment says why in a sentence: a word or two, or code that was put aside, is none."""
+        written = " ".join(each.strip(" \t#") for each in self.comments(first, last))
+        return self.is_explained(first, last) and len(_WORD.findall(written)) >= _SENTENCE
 
     # -- edits ------------------------------------------------------------------------------------------------
 

@@ -73,7 +73,9 @@ class Entries:
             receiver = Instance(function.cls)
         bound = [receiver] if receiver is not None else []
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
-        region = Region(site, self._evidence(function, bound, site, codes), assuming=assuming)
+        # Of what is only assumed to be compiled other calls may train.
+        trains = site is None or self._interp.compile_sites.trains(codes)
+        region = Region(site, self._evidence(function, bound, site, codes), assuming=assuming, gradients=trains)
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
         by_signature = parameters.entry(self._interp, function, receiver, region=region)
         for name in envs[0]:

@@ -109,6 +109,8 @@ class Frame:
         self.nonlocals: set[str] = set()
         # False under no_grad, True where nothing around turns gradients off, None where the caller is not in sight.
         self.grad: bool | None = parent.grad if parent is not None else (None if self.cls is not None else True)
+        if parent is None and region is not None and not region.gradients:
+            self.grad = False
         self.modes: tuple[Mode, ...] = parent.modes if parent is not None else ()
         self.broken: Break | None = None  # the first graph break in it, as its caller sees it
         self.comprehensions: list[Run] = []  # of compiled code: Dynamo may look at them by themselves

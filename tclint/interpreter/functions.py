@@ -305,7 +305,8 @@ class Functions:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
         memo = self._memo
         graphs = self._interp.graph_memory
-        region_key = region.key if region is not None else None
+        off = frame is not None and frame.grad is False
+        region_key: Any = (region.key, off) if region is not None else None
         if region is None and frame is not None:
             recordings = self._interp.recordings
             seen = graphs.seen_by(value.closure), recordings.seen
@@ -456,9 +457,9 @@ class Functions:
         caller, region = frame.parent, frame.region
         if region is None:
             frame.constructing = _constructing(function, caller)
-            for decorator in function.decorators:
-                enter_mode(frame, decorator, True)
-        elif not self._emitter.quiet:
+        for decorator in function.decorators:
+            enter_mode(frame, decorator, True)
+        if region is not None and not self._emitter.quiet:
             told = parameters.told(function, frame.env)
             self._interp.results.reach_function(region.site, function, told)
         self._emitter.emit(events.Enter, frame, body)

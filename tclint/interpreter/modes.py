@@ -37,8 +37,6 @@ _EVERY: Final = "parameters"
 
 def enter_mode(frame: Frame, context: ast.expr, decorates: bool = False, value: Value = UNKNOWN) -> None:
     """`with torch.no_grad():` and the like, also as a decorator; `value` is what is entered, where it was made elsewhere."""
-    if frame.region is not None:
-        return
     if isinstance(value, Object) and value.made is not None and facts.GIVEN in value.made:
         _enter(frame, value.name.rpartition(".")[2], value.made[facts.GIVEN], context, decorates)
         return
@@ -63,6 +61,8 @@ def _enter(frame: Frame, name: str, given: Sequence[Value], entered: ast.expr, d
     elif name == "set_grad_enabled":
         first = given[0] if given else UNKNOWN
         frame.grad = first.value if isinstance(first, Const) and isinstance(first.value, bool) else None
+    if frame.region is not None:
+        return
     told = tuple(value.key if isinstance(value, (Const, External)) else None for value in given)
     frame.modes = (*frame.modes, Mode(name, told, frame.module.path, entered, decorates))
 

@@ -397,6 +397,12 @@ class Objects:
             return modules.inherited_forward(frame, node, instance, base, args, keywords)
         return UNKNOWN
 
+    def meant(
+        self, options: Sequence[Value], name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Sequence[Value]:
+        """Those of several things that a call may mean; `name` is the method that it calls, if any."""
+        return fitting.meant(self._interp, options, name, args, keywords)
+
     def ask(self, frame: Frame, node: ast.AST, instance: Instance, *names: str) -> Value:
         """What asks an object without a word, `str(instance)`, runs the first of these methods that it has."""
         for name in names:

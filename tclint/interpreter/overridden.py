@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.program import Class, Module
-from tclint.sources.text import lines_of
+from tclint.interpreter import heirs
+from tclint.program import Class
 from tclint.sources.tree import nodes
 from tclint.values import BOOL, UNKNOWN, Const, Instance, Value
 
@@ -24,7 +22,9 @@ def settled(frame: Frame, node: ast.AST, instance: Instance, name: str, result: 
     if _is_own(frame, node):
         return result
     names = _asked(frame, instance.cls, name)
-    if any(not names.isdisjoint((*heir.methods, *heir.assignments)) for heir in _heirs(frame, instance.cls, {})):
+    if any(
+        not names.isdisjoint((*heir.methods, *heir.assignments)) for heir in heirs.below(frame.interp, instance.cls)
+    ):
         return BOOL if isinstance(result.value, bool) else UNKNOWN
     return result
 
@@ -56,23 +56,3 @@ def _read_of_itself(function: Function) -> tuple[str, ...]:
     first = [each.arg for each in (*arguments.posonlyargs, *arguments.args)][:1]
     read = (n for n in nodes(function.node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name))
     return tuple(dict.fromkeys(n.attr for n in read if n.value.id in first))  # type: ignore[attr-defined]
-
-
-def _heirs(frame: Frame, cls: Class, seen: dict[Class, None]) -> Iterator[Class]:
-    """The classes of the program below one."""
-    program = frame.module.program
-    for path, names in program.answers(_naming, cls.name).items():
-        for name in names:
-            heir = program.by_path[path].named(name)
-            if isinstance(heir, Class) and heir not in seen and cls in frame.interp.classes.mro(heir)[1:]:
-                seen[heir] = None
-                yield heir
-                yield from _heirs(frame, heir, seen)
-
-
-def _naming(module: Module, name: str) -> tuple[str, ...]:
-    """The classes of a file that name one among their bases."""
-    if name.encode() not in module.data:
-        return ()
-    written = rf"\nclass[ \t]+(\w+)[^\n(:]*\([^):]*\b{re.escape(name)}\b".encode()
-    return tuple(found[1].decode() for found in re.finditer(written, lines_of(module.data)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
+from tclint.interpreter import heirs
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
@@ -33,6 +34,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Method,
     Object,
     Partial,
     Region,
@@ -86,6 +88,8 @@ class CompileSites:
         self._emitter = interp.emitter
         self._graphed: dict[tuple[ast.AST | None, Value | None], CompileSite] = {}
         """By the call that made them and what they run, the sites of graphed callables."""
+        self._trained: set[Code] = set()
+        """What is called where a backward pass may follow."""
         patterns = interp.options.cudagraph_callables
         self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
         """Matches the callables that the configuration names, by their dotted source text."""
@@ -117,6 +121,8 @@ class CompileSites:
         if not args and "model" not in keywords:
             return Partial(External(name), (), dict(keywords))
         target = args[0] if args else keywords["model"]
+        if isinstance(target, Method) and isinstance(target.receiver, Compiled):
+            target = target.receiver.target.attribute(frame, node, target.name)
         if frame.region is not None and frame.region.site is None:
             self._interp.results.calls_compiled = True
         while isinstance(target, Compiled):
@@ -127,10 +133,12 @@ class CompileSites:
         if site.idle:
             return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
-        known = (target.key, id(site))
-        if known not in self._known:
-            self._known.add(known)
-            self._learned.targets.append((target, site))
+        instead, others = heirs.compiled_with(frame, target)
+        for each in others if instead else (target, *others):
+            known = (each.key, id(site))
+            if known not in self._known:
+                self._known.add(known)
+                self._learned.targets.append((each, site))
         return Compiled(target, site)
 
     def _is_never_called(self, target: Instance) -> bool:
@@ -213,8 +221,11 @@ class CompileSites:
         if self._interp.graph_memory.paused:
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
+        trains = frame.grad is not False and needs_gradients(frame, value.target, (*args, *keywords.values()))
+        if trains:
+            self._trained.add(value.code)
         self._interp.account.call(frame, node, value.code, args, keywords, value.target)
-        inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site), None, node)
+        inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site, gradients=trains), None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
@@ -226,7 +237,7 @@ class CompileSites:
         if value.site.cudagraphs and not _on_host(frame, value, args):
             flags = OWNED
             overwrites = self._interp.graph_memory.run(frame)
-            if frame.grad is True and needs_gradients(frame, value.target, (*args, *keywords.values())):
+            if frame.grad is True and trains:
                 flags |= PENDING
                 if not self._keeps_apart(value):
                     self._interp.graph_memory.trains(value.site)
@@ -237,6 +248,10 @@ class CompileSites:
         self._interp.graph_memory.give(happened, flags, value.site, frame.origin(node))
         self._emitter.emit(events.CompiledCall, frame, node, value, args, keywords, outcome, overwrites)
         return outcome
+
+    def trains(self, codes: Iterable[Code]) -> bool:
+        """Whether a backward pass may follow some of the calls in sight."""
+        return not self._trained.isdisjoint(codes)
 
     def _keeps_apart(self, value: Compiled) -> bool:
         """Whether the gradients of what is called lie in memory of their own.

@@ -217,10 +217,11 @@ def _attribute(
         site = frame.region.site
         if site is not None and site.cudagraphs and not value.flags & (INPUT | PARAMETER):
             frame.interp.graph_memory.leave(receiver, target.attr, value)
-    if isinstance(receiver, Instance) and not (augmented and isinstance(value, Tensor)):
+    inner = receiver.target if isinstance(receiver, Compiled) else receiver  # the wrapper hands on what it is given
+    if isinstance(inner, Instance) and not (augmented and isinstance(value, Tensor)):
         within = bindings.holder_of(frame, target.value)
         rebound = frame.constructing and frame.is_certain
-        frame.interp.instance_attributes.store(frame, receiver, target.attr, value, replace=rebound, holder=within)
+        frame.interp.instance_attributes.store(frame, inner, target.attr, value, replace=rebound, holder=within)
     elif isinstance(receiver, Object) and isinstance(target.value, ast.Attribute):
         owner = evaluate(frame, target.value.value)
         if isinstance(owner, Compiled):

@@ -214,6 +214,16 @@ class Function(Promised):
         marks = self.node.decorator_list if not isinstance(self.node, ast.Lambda) else []
         return any(ast.unparse(mark).endswith("abstractmethod") for mark in marks)
 
+    @property
+    def is_left_open(self) -> bool:
+        """Whether a class below has to define it: it is marked so, or does nothing but raise `NotImplementedError`."""
+        if isinstance(self.node, ast.Lambda):
+            return False
+        if self.is_abstract:
+            return True
+        first = [each for each in self.node.body if not _is_text(each)][:1]
+        return not first or isinstance(first[0], ast.Raise) and _is_not_implemented(first[0].exc)
+
     def nested(self, node: FunctionNode, name: str) -> Function:
         """The function for a `def` or `lambda` inside this one."""
         place = node.lineno * 4096 + node.col_offset
@@ -253,6 +263,16 @@ class Function(Promised):
         names = by_kind(self.node)[ast.Name]
         self._free = frozenset([n.id for n in names if type(n.ctx) is ast.Load])
         self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or `...`."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_not_implemented(error: ast.expr | None) -> bool:
+    raised = error.func if isinstance(error, ast.Call) else error
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 class Class(Promised):

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.values.external import External
+from tclint.values.function import FunctionValue
 from tclint.values.library import MODELS
+from tclint.values.method import Method
 from tclint.values.value import OBJECT, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -44,7 +46,13 @@ class Compiled(Value):
     def attribute(self, frame: Frame, node: ast.AST, name: str, quiet: bool = False) -> Value:
         if name == "_orig_mod":
             return self.target
-        return self.target.attribute(frame, node, name, quiet)
+        held = self.target.attribute(frame, node, name, quiet)
+        # A method of a module that is kept, or handed on, is called as one of the compiled module all the same.
+        return Method(self, name) if frame.region is None and self._is_method(held) else held
+
+    def _is_method(self, held: Value) -> bool:
+        own = isinstance(held, FunctionValue) and held.bound is not None and held.bound.key == self.target.key
+        return own and self.target.rank == OBJECT
 
     def call(
         self,
@@ -68,8 +76,12 @@ class Compiled(Value):
         if MODELS.modules.gives_itself(name):
             self.target.call_method(frame, node, name, args, keywords, open_ended)  # the mode is that of the module
             return self
-        if name in ("forward", "__call__"):
+        if name == "__call__" or name == "forward" and not self.site.in_place:
             return frame.interp.compile_sites.call(frame, node, self, args, keywords, open_ended)
+        if frame.region is None and self.target.rank == OBJECT:
+            held = self.target.attribute(frame, node, name, True)
+            if isinstance(held, Compiled):  # `net.encode = torch.compile(net.encode)`
+                return held.call(frame, node, args, keywords, open_ended)
         frame.interp.emitter.call(frame, node, f"compiled.{name}", args, keywords, self, UNKNOWN)
         return self.target.call_method(frame, node, name, args, keywords, open_ended)
 

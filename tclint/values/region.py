@@ -77,6 +77,8 @@ class Region:
     """The call of that operator."""
     assuming: frozenset[str] = frozenset()
     """Without a site: what the program switches on in Dynamo's configuration."""
+    gradients: bool = True
+    """Whether a backward pass may follow: not where all calls in sight turn gradients off, or give nothing that needs one."""
 
     @property
     def settings(self) -> frozenset[str]:
@@ -95,7 +97,7 @@ class Region:
             return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside, self.assuming)
         seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
         how = (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, self.site.settings)
-        return (*how, seen, self.inside)
+        return (*how, seen, self.inside, self.gradients)
 
 
 OWN_BACKEND = "<function>"

@@ -55,7 +55,9 @@ class Union(Value):
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
-        callables = [o for o in self._options if type(o) is not Const]
+        callables: Sequence[Value] = [o for o in self._options if type(o) is not Const]
+        if not open_ended and len(callables) > 1:
+            callables = frame.interp.objects.meant(callables, "", args, keywords)
         several = frame.region is None and len(callables) > 1
         frame.maybe += several  # each of them may be the one that does not run
         choosing = several and sum(o.holds_compiled() for o in callables) > 1
@@ -85,7 +87,9 @@ class Union(Value):
         keywords: Mapping[str, Value],
         open_ended: bool = False,
     ) -> Value:
-        options = self.without_none().options
+        options: Sequence[Value] = self.without_none().options
+        if not open_ended and len(options) > 1:
+            options = frame.interp.objects.meant(options, name, args, keywords)
         several = frame.region is None and len(options) > 1
         frame.maybe += several
         with frame.interp.account.one_of_several() if several else nullcontext():

@@ -1,4 +1,5 @@
-"""Tests on what nobody in sight sets: an attribute that has one literal (`self.check = False`), a keyword beyond the signature."""
+"""Tests on what nobody in sight sets: an attribute that has one literal (`self.check = False`), or the default of a parameter
+that whoever builds the object leaves out, a keyword beyond the signature."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import Final
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
+from tclint.sources import roles
+from tclint.sources.tree import nodes
 from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
 
@@ -89,10 +92,56 @@ def _declared(frame: Frame, owner: Instance, name: str) -> object:
 
 def _held(frame: Frame, node: ast.Attribute) -> object:
     literal = _stored(frame, node)
-    if literal:
-        return ast.literal_eval(literal) if _LITERAL.fullmatch(literal) else _UNSET
     owner = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if literal:
+        if _LITERAL.fullmatch(literal):
+            return ast.literal_eval(literal)
+        return _left_at_default(frame, owner, literal) if isinstance(owner, Instance) else _UNSET
     return _declared(frame, owner, node.attr) if isinstance(owner, Instance) else _UNSET
+
+
+def _left_at_default(frame: Frame, owner: Instance, name: str) -> object:
+    """The literal that a parameter of the constructor has by default, where all that build such objects leave it out."""
+    init = frame.interp.classes.find_method(owner.cls, "__init__")
+    if init is None or init.cls is not owner.cls or name in init.stored_names():
+        return _UNSET
+    known = signature(init)
+    default = next((held for each, held in (*known.nodes, *known.kwonly) if each.arg == name), None)
+    if not isinstance(default, ast.Constant):
+        return _UNSET
+    most = known.names.index(name) - 1 if name in known.names else len(known.names)
+    built = owner.cls.module.program.answers(_builds, owner.cls.name, name, most).values()
+    return default.value if "plainly" in built and "otherwise" not in built else _UNSET
+
+
+def _builds(module: Module, cls: str, parameter: str, most: int) -> str:
+    """How a file uses a class: nothing where it does not; `plainly` where it only calls it, with at most so many arguments by
+    position and without this one by name."""
+    if cls.encode() not in module.data or roles.is_test(module.path):
+        return ""
+    found = ""
+    plain: set[int] = set()
+    for node in nodes(module.tree):
+        if isinstance(node, ast.Call):
+            given = [each.arg for each in node.keywords]
+            starred = None in given or any(isinstance(each, ast.Starred) for each in node.args)
+            if not starred and parameter not in given and len(node.args) <= most:
+                plain.add(id(node.func))
+                found = "plainly" if _named(node.func) == cls else found
+            if isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                plain |= {id(part) for each in node.args[1:] for part in nodes(each)}
+        elif isinstance(node, ast.ClassDef):
+            plain |= {id(each) for each in node.bases}
+        elif isinstance(node, ast.arg) and node.annotation is not None:
+            plain |= {id(part) for part in nodes(node.annotation)}
+    for node in nodes(module.tree):
+        if id(node) not in plain and _named(node) == cls:
+            return "otherwise"
+    return found
+
+
+def _named(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _stored(frame: Frame, node: ast.Attribute) -> str:
