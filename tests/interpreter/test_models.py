@@ -246,6 +246,22 @@ def test_a_disabled_function_runs_only_in_eager_code() -> None:
     assert value_of("g()", before=before, compiled=False).key == Const(3).key
 
 
+@pytest.mark.parametrize(
+    "wrapper", ["torch.compiler.disable", "torch.compiler.allow_in_graph", "torch.library.custom_op('a::b')"]
+)
+def test_what_dynamo_does_not_look_into_gives_what_its_annotation_says(wrapper: str) -> None:
+    before = f"@{wrapper}\ndef g(a){{}}:\n    return {{}}\n"
+    assert value_of("g(x)", before=before.format(" -> int", "a.item()")).key == INT.key
+    assert tensor(value_of("g(x)", before=before.format(" -> torch.Tensor", "unheard_of(a)"))).flags == 0
+    assert value_of("g(x)", before=before.format("", "a.item()")) is UNKNOWN
+    assert value_of("g(x)", before=before.format("", "[a.item(), 3]")) is UNKNOWN
+
+
+def test_what_is_put_into_the_graph_gives_tensors() -> None:
+    made = value_of("g(x)", before="@torch.compiler.allow_in_graph\ndef g(a):\n    return a[a > 0]\n")
+    assert tensor(made).flags == 0
+
+
 def test_a_checkpointed_function_is_a_graph_of_its_own() -> None:
     before = "from torch.utils.checkpoint import checkpoint\n\n\ndef g(a):\n    return a.item()\n"
     program = function_of("checkpoint(g, x)", before=before)
