@@ -10,6 +10,7 @@ from tclint.events import Attribute, Call, Event, Store, variation
 from tclint.fixes.recipes import display
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Function
+from tclint.rules._grown import bounded, is_begun_anew
 from tclint.rules._held import holder, object_of
 from tclint.rules._scope import of_file
 from tclint.rules._state import object_difference
@@ -111,7 +112,9 @@ class IntAttributeMutation(Rule):
         place = node.func.value
         if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name) and event.cls is not None:
             owner = event.ask.local(place.value.id)
-            if event.ask.once(node) is not None or _made_in_call(event, place.value):
+            if event.ask.once(node) is not None or event.constructing or _made_in_call(event, place.value):
+                return
+            if is_begun_anew(event, place.attr) or place.attr in event.ask.of_scope(bounded):
                 return
             if isinstance(owner, Instance) and place.attr in event.ask.attributes(owner):
                 yield self._finding(event, f"`{place.value.id}.{place.attr}` grows in every call")

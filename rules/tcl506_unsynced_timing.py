@@ -15,6 +15,7 @@ from tclint.events import CompiledCall, Event
 from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import LOOPS
+from tclint.rules._timings import Times
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import FUNCTIONS, own, text
 from tclint.torch_facts import facts
@@ -63,7 +64,8 @@ class UnsyncedTiming(Rule):
     `--fix --unsafe-fixes` lets the host wait before the clock is read.
 
     Ignore it where the time of the first call is what is wanted; a name that says so (`compile_time`, `first`,
-    `warmup`) keeps the rule silent.
+    `warmup`) keeps the rule silent. So does a time that is printed for whoever waits, in code that does not say it measures
+    anything, and a list of times of which the first are left out.
     """
 
     code, name = "TCL506", "unsynced-timing"
@@ -78,13 +80,19 @@ class UnsyncedTiming(Rule):
         timing = clocks.around(call)
         if timing is None:
             return
+        times = event.ask.of_scope(Times)
+        if times.are_only_told(event, timing.difference, timing.statement):
+            return
         if _includes_compilation(event, clocks, call, timing) and not _ABOUT_COMPILING.search(timing.measured):
+            if times.pass_over_the_first(timing.statement):
+                return
             what = "the first call, which compiles"
             help = "call it once before the clock starts"
         elif (
             _on_cuda(event, clocks, call)
             and not (clocks.waits(call, timing) or clocks.runs_on(call, timing))
             and not _waits_itself(event)
+            and not times.wait_in_helper(event, call.lineno, timing.end.lineno, _is_wait)
         ):
             what = "only the launch: nothing waits for the device before the clock is read"
             help = _SYNCHRONIZE
@@ -121,6 +129,8 @@ class _Timing(NamedTuple):
     """Whether the first reading is taken in a loop."""
     end: ast.expr
     measured: str
+    difference: ast.BinOp
+    statement: ast.stmt | None
 
 
 class _Difference(NamedTuple):
@@ -167,7 +177,8 @@ class _Clocks:
         for node, statement in differences[first:]:
             end = self._end(node.left, call.lineno) if node.lineno > call.lineno else None
             if end is not None and not self._started_between(name, call.lineno, node.lineno):
-                return _Timing(start, looped, end, f"{getattr(self._root, 'name', '')} {text(statement)}")
+                measured = f"{getattr(self._root, 'name', '')} {text(statement)}"
+                return _Timing(start, looped, end, measured, node, statement)
         return None
 
     def _started_between(self, name: str, first: int, last: int) -> bool:

@@ -8,6 +8,7 @@ in it.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tclint import events
@@ -15,9 +16,10 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.passed_over import shows
 from tclint.sources.tree import FUNCTIONS, names_read, nodes
 from tclint.torch_facts import objects
-from tclint.values import Dict, Seq, Value
+from tclint.values import Dict, Seq, Value, tensor_of
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp
+_PICKED = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 _INSIDE = (*FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -37,6 +39,17 @@ def ran(frame: Frame, node: Comprehension, iterable: Value) -> None:
     iterator = f"iter of a {kind}"
     if iterator in objects.types() and shows(frame, *_names(node)):
         frame.comprehensions.append(Run(node, iterator))
+
+
+def gave(frame: Frame, node: Comprehension, items: Sequence[Value]) -> None:
+    """What a comprehension gives is known: one that only picks computes nothing, and loses nothing where it runs eagerly."""
+    if not frame.comprehensions or frame.comprehensions[-1].node is not node:
+        return
+    element = node.value if isinstance(node, ast.DictComp) else node.elt
+    arms = (element.body, element.orelse) if isinstance(element, ast.IfExp) else (element,)
+    tensors = [tensor for tensor in map(tensor_of, items) if tensor is not None]
+    if all(isinstance(arm, _PICKED) for arm in arms) and not any(tensor.origin.node in arms for tensor in tensors):
+        frame.comprehensions.pop()
 
 
 def left(frame: Frame) -> None:

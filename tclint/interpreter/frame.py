@@ -201,7 +201,7 @@ class Frame:
         outer = held.value if isinstance(held, Const) and isinstance(held.value, Once) else None
         if outer is not None and outer.anew:
             return outer
-        found = next((each for each in self.function.node_index(once) if each.around(node)), None)
+        found = next((each for each in self.function.index(_once) if each.around(node)), None)
         if found is None:
             return outer
         resumed = not self.held and not _NOT_RESUMED.intersection(self.blocks)
@@ -290,6 +290,12 @@ def join_env(a: Env | None, b: Env | None) -> Env | None:
         if name not in a and "." not in name:
             result[name] = value
     return result
+
+
+def _once(function: Function) -> tuple[Once, ...]:
+    """What later calls of a function skip, seen through the methods of its class that it calls."""
+    methods = function.cls.methods if function.cls is not None else {}
+    return once(function.node, lambda name: methods[name].node if name in methods else None)
 
 
 def settled(before: Env, after: Env) -> bool:

@@ -37,6 +37,7 @@ from tclint.values import (
     FunctionValue,
     Instance,
     Object,
+    Origin,
     Partial,
     Region,
     Seq,
@@ -473,9 +474,15 @@ class Functions:
         if not frame.dead:
             frame.returns.append(NONE)
         result = join_all(frame.returns) if frame.returns else UNKNOWN
-        if result is UNKNOWN and body.returns is not None:
-            result = hints.evaluate(self._interp, function.module, body.returns, frame.origin(body))
-        return result
+        return self.promised(function) if result is UNKNOWN else result
+
+    def promised(self, function: Function) -> Value:
+        """What the annotation of a function says that it returns."""
+        node = function.node
+        if isinstance(node, ast.Lambda) or node.returns is None:
+            return UNKNOWN
+        origin = Origin(node.lineno, node, function.module.path)
+        return hints.evaluate(self._interp, function.module, node.returns, origin)
 
 
 def _constructing(function: Function, caller: Frame | None) -> bool:

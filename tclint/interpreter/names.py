@@ -14,7 +14,7 @@ from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Definition, Function, Import, Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import nodes
-from tclint.torch_facts import facts, releases
+from tclint.torch_facts import array_api, facts, releases
 from tclint.values import (
     FALSE,
     STR,
@@ -43,6 +43,7 @@ _MODULES: Final = "torch.nn.modules."
 _CONSTANTS: Final[Mapping[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
     "typing_extensions.TYPE_CHECKING": FALSE,
+    f"{array_api.TORCH}.__name__": Const(array_api.TORCH),
     "os.name": Const("posix"),
     "sys.platform": Const("linux"),
 }
@@ -394,4 +395,4 @@ def _known_as(dotted: str) -> str:
     last = dotted.rpartition(".")[2]
     if dotted.startswith(_MODULES) and last[:1].isupper():
         return f"torch.nn.{last}"
-    return _ALIASES.get(dotted) or facts.shown(dotted)
+    return _ALIASES.get(dotted) or array_api.torch_name(dotted) or facts.shown(dotted)

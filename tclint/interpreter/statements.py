@@ -14,11 +14,12 @@ from tclint import events
 from tclint.interpreter import answering, exceptions, expressions, hints, modes, sighted, stores
 from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
-from tclint.interpreter.frame import Env, Frame, join_env
+from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.program import absolute_name
 from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
+    TRUE,
     UNKNOWN,
     Const,
     Dict,
@@ -38,6 +39,7 @@ from tclint.values.operators import binary
 from tclint.values.scalar import is_text_of_tensor
 
 _COPIES: Final = facts.methods("copies into memory of its own")
+_OTHERS: Final = frozenset(facts.named("is a framework with layers of its own"))
 
 
 def _expr(frame: Frame, node: ast.Expr) -> None:
@@ -303,6 +305,7 @@ def _class(frame: Frame, node: ast.ClassDef) -> None:
 
 def _import(frame: Frame, node: ast.Import) -> None:
     frame.interp.emitter.emit(events.Define, frame, node, "import")
+    _of_another_framework(frame, [alias.name for alias in node.names])
     for alias in node.names:
         dotted = alias.name if alias.asname else alias.name.partition(".")[0]
         module = frame.module.program.find(frame.module, dotted)
@@ -312,9 +315,17 @@ def _import(frame: Frame, node: ast.Import) -> None:
 def _import_from(frame: Frame, node: ast.ImportFrom) -> None:
     frame.interp.emitter.emit(events.Define, frame, node, "import")
     target = absolute_name(frame.module, node.module, node.level)
+    _of_another_framework(frame, [target])
     for alias in node.names:
         if alias.name != "*":
             frame.set(alias.asname or alias.name, frame.interp.names.imported(frame.module, target, alias.name))
+
+
+def _of_another_framework(frame: Frame, imported: Sequence[str]) -> None:
+    """A branch that imports another framework is for its arrays: what is compiled is given tensors."""
+    packages = {name.partition(".")[0] for name in imported}
+    if frame.region is not None and frame.maybe and not packages.isdisjoint(_OTHERS):
+        frame.env[RARE] = TRUE
 
 
 def _global(frame: Frame, node: ast.Global) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,10 @@ from tclint.sources.tree import Position, holders, nodes, own_by_kind, position,
 _CHANGES: Final = (ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign)
 _LONGEST: Final = 60
 """So much of a test is quoted."""
+
+
+Method = Callable[[str], ast.AST | None]
+"""Finds a method of the class around by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +46,20 @@ def only_once(root: ast.AST) -> frozenset[Position]:
     return frozenset(found)
 
 
-def once(root: ast.AST) -> tuple[Once, ...]:
-    """The statements that a later call skips, each block with the test that stands before it."""
+def once(root: ast.AST, method: Method | None = None) -> tuple[Once, ...]:
+    """The statements that a later call skips, each block with the test that stands before it.
+
+    `method` finds those of the class around: `if self.runner is None: self.build()` closes the way where `build` binds it.
+    """
     found = []
-    for test, holds, body in _closed(root):
+    for test, holds, body in _closed(root, method):
         place = (*position(body[0])[:2], *position(body[-1])[2:])
         words = text(test)
         found.append(Once(place, words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…", holds))
     return tuple(found)
 
 
-def _closed(root: ast.AST) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
+def _closed(root: ast.AST, method: Method | None = None) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
     """Tests, how they come out, and what is done then: under an `if` that what it does itself closes, or after a `return` that
     it opens (`if not self.ready: …; self.ready = True`, `if key in self.seen: return`)."""
     outer: frozenset[str] | None = None
@@ -68,10 +75,21 @@ def _closed(root: ast.AST) -> Iterator[tuple[ast.expr, bool, list[ast.stmt]]]:
                 if isinstance(statement.body[-1], ast.Return):
                     guarded.append((block[index + 1 :], False))
                 for body, taken in guarded:
+                    done = [*body, *_called(body, method)]
                     for test, truth in _asked(statement.test, taken) if body else ():
-                        if _closes(test, truth, body, outer):
+                        if _closes(test, truth, done, outer):
                             yield test, truth, body
                             break
+
+
+def _called(body: Sequence[ast.stmt], method: Method | None) -> Iterator[ast.stmt]:
+    """What is done by the methods of the same object that these statements call, in any case."""
+    for statement in _done(body) if method is not None else ():
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        func = called.func if isinstance(called, ast.Call) else None
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
+            assert method is not None
+            yield from getattr(method(func.attr), "body", ())
 
 
 def _outer(root: ast.AST) -> frozenset[str]:

@@ -246,6 +246,22 @@ def test_a_disabled_function_runs_only_in_eager_code() -> None:
     assert value_of("g()", before=before, compiled=False).key == Const(3).key
 
 
+@pytest.mark.parametrize(
+    "wrapper", ["torch.compiler.disable", "torch.compiler.allow_in_graph", "torch.library.custom_op('a::b')"]
+)
+def test_what_dynamo_does_not_look_into_gives_what_its_annotation_says(wrapper: str) -> None:
+    before = f"@{wrapper}\ndef g(a){{}}:\n    return {{}}\n"
+    assert value_of("g(x)", before=before.format(" -> int", "a.item()")).key == INT.key
+    assert tensor(value_of("g(x)", before=before.format(" -> torch.Tensor", "unheard_of(a)"))).flags == 0
+    assert value_of("g(x)", before=before.format("", "a.item()")) is UNKNOWN
+    assert value_of("g(x)", before=before.format("", "[a.item(), 3]")) is UNKNOWN
+
+
+def test_what_is_put_into_the_graph_gives_tensors() -> None:
+    made = value_of("g(x)", before="@torch.compiler.allow_in_graph\ndef g(a):\n    return a[a > 0]\n")
+    assert tensor(made).flags == 0
+
+
 def test_a_checkpointed_function_is_a_graph_of_its_own() -> None:
     before = "from torch.utils.checkpoint import checkpoint\n\n\ndef g(a):\n    return a.item()\n"
     program = function_of("checkpoint(g, x)", before=before)
@@ -337,6 +353,34 @@ def test_tokenizers_by_name(name: str, made: bool) -> None:
 )
 def test_unknown_libraries(expression: str, value: Value) -> None:
     assert value_of(expression, before="import datetime, lib\n").key == value.key
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype", "ndim", "flags"),
+    [
+        ("xp.astype(x, xp.int64)", "i", -1, 0),
+        ("xp.permute_dims(mask, (1, 0))", "b", -1, 0),
+        ("xp.max(xp.zeros((2, 3)), axis=-1)", "f", -1, 0),
+        ("xp.sum(x > 0)", "i", 0, 0),
+        ("xp.unique_values(x)", "", 1, DATA_SIZED),
+        ("x if arrays.is_torch_array(x) else n", "", -1, 0),
+        ("n if arrays.is_jax_array(x) else x", "", -1, 0),
+        ("x if xp.__name__ == 'array_api_compat.torch' else n", "", -1, 0),
+    ],
+)
+def test_the_array_api_of_a_tensor_is_torch(expression: str, dtype: str, ndim: int, flags: int) -> None:
+    """Asked with array_api_compat 1.13 under torch 2.13, which traces all of it."""
+    made = tensor(value_of(expression, "xp = arrays.array_namespace(x)", "import array_api_compat as arrays\n"))
+    assert (made.dtype, made.ndim, made.flags & DATA_SIZED) == (dtype, ndim, flags)
+
+
+def test_the_array_api_of_what_is_not_known() -> None:
+    before = "import array_api_compat as arrays\n"
+    assert value_of("arrays.array_namespace(u)", before=before) is UNKNOWN
+    assert value_of("arrays.array_namespace(np.zeros(2))", before=before) is UNKNOWN
+    assert value_of("arrays.is_torch_array(u)", before=before).key == BOOL.key
+    assert value_of("arrays.is_array_api_obj(n)", before=before).key == FALSE.key
+    assert value_of("arrays.size(x)", before=before).key == SIZE.key
 
 
 def test_a_library_is_asked_for_all_of_its_names() -> None:

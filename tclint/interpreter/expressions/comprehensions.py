@@ -41,6 +41,8 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
         return value
 
     items, length = _generators(frame, node.generators, element, None if isinstance(node, ast.GeneratorExp) else node)
+    if not isinstance(node, ast.GeneratorExp):
+        called_apart.gave(frame, node, items if isinstance(items, list) else [items])
     frame.env = _after_comprehension(frame, saved, node)
     if ran and kind != "generator":
         gathered = join_all(items) if isinstance(items, list) else items
@@ -66,6 +68,8 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
         return Seq("tuple", (key, value))
 
     items, _ = _generators(frame, node.generators, pair, node)
+    pairs = items if isinstance(items, list) else [items]
+    called_apart.gave(frame, node, [each.items[1] for each in pairs if isinstance(each, Seq) and each.items])
     frame.env = _after_comprehension(frame, saved, node)
     if ran:
         gathered = join_all(items) if isinstance(items, list) else items

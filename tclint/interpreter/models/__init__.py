@@ -4,6 +4,7 @@ Importing the package puts the models into the slots that values ask, `tclint.va
 """
 
 from tclint.interpreter.models import (
+    array_libraries,
     builtins,
     functions,
     modules,
@@ -28,6 +29,7 @@ MODELS.tensors = tensors
 MODELS.texts = texts
 
 __all__ = [
+    "array_libraries",
     "builtins",
     "functions",
     "modules",

@@ -212,7 +212,22 @@ def _call_disabled(
     frame.interp.emitter.call(frame, node, "disabled", args, keywords, func, UNKNOWN)
     if func.args is not None and frame.region is None:
         return func.args.call(frame, node, args, keywords, open_ended)
-    return UNKNOWN
+    return _promised(frame, node, func)
+
+
+def _promised(frame: Frame, node: ast.AST, func: Object, computed: Value = UNKNOWN) -> Value:
+    """What a function gives that Dynamo does not look into: what its annotation says, or a tensor where it computes one."""
+    target = func.args
+    told = frame.interp.functions.promised(target.function) if isinstance(target, FunctionValue) else UNKNOWN
+    if isinstance(told, Tensor) and isinstance(computed, Tensor):
+        return computed
+    if told is not UNKNOWN:
+        return told
+    return (
+        Tensor(computed.conf, computed.dtype, computed.ndim, 0, frame.origin(node))
+        if isinstance(computed, Tensor)
+        else UNKNOWN
+    )
 
 
 def _call_transformed(
@@ -235,9 +250,10 @@ def _call_in_graph(
     region, frame.region = frame.region, None
     try:
         with frame.interp.emitter.silence:
-            return func.args.call(frame, node, args, keywords, open_ended)
+            result = func.args.call(frame, node, args, keywords, open_ended)
     finally:
         frame.region = region
+    return _promised(frame, node, func, result) if region is not None else result
 
 
 def _call_custom_op(
@@ -253,6 +269,8 @@ def _call_custom_op(
         result = func.args.call(frame, node, args, keywords, open_ended)
     finally:
         frame.region, frame.capturing = region, capturing
+    if region is not None:
+        result = _promised(frame, node, func, result)
     frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, result)
     return result
 
