@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from tclint.events import Compile, Event, ModuleEvent
+from tclint.fixes.places import Place
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Confidence, Effect, Finding, Fix, Severity
 from tclint.rules._scope import callee, inside, result_name, scope, target_of
@@ -15,6 +17,7 @@ from tclint.torch_facts import facts
 
 _CATCH_ALL = ("Exception", "BaseException", "RuntimeError", "")
 _PREPARES = facts.named("prepares a module")
+_LAZY = re.compile(r"\blazy\b|\blazily\b|\bfirst\s+(?:call|invocation|forward|run|use)\b", re.IGNORECASE)
 _FALLBACK = "suppress_errors"
 _PRICE = (
     "a function that cannot be compiled runs eagerly and Dynamo warns once: for everything that the process compiles, so look "
@@ -57,7 +60,8 @@ class TryAroundLazyCompile(Rule):
     Where the `try` is there to go on in eager mode, `torch._dynamo.config.suppress_errors` does what it means: a function that
     cannot be compiled runs eagerly, with a warning. Under `fullgraph=True` it does not.
 
-    `except ImportError` and `except AttributeError`, for a torch without a compiler, are not flagged.
+    `except ImportError` and `except AttributeError`, for a torch without a compiler, are not flagged. Where the function's
+    docstring, or a comment above the `try`, says that compilation is lazy, the confidence is low: its author knows.
     """
 
     code, name = "TCL407", "try-around-lazy-compile"
@@ -84,7 +88,7 @@ class TryAroundLazyCompile(Rule):
         yield self.finding(
             event,
             "this `try` never sees a compile error: torch.compile compiles at the first call, which is outside it",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.LOW if _is_known_lazy(event, block) else Confidence.HIGH,
             help="call the result once with a sample inside the `try`",
         )
 
@@ -121,6 +125,13 @@ def _means_eager(event: Compile) -> bool:
     return event.begun.fullgraph in (None, False) and not any(
         isinstance(n, ast.Raise) or _is_torch_compile(n) for n in handled
     )
+
+
+def _is_known_lazy(event: Compile, block: ast.Try) -> bool:
+    """Whether the function's own text, or a comment above the `try`, says that nothing is compiled before the first call."""
+    around = scope(event)
+    told = (ast.get_docstring(around) or "") if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
+    return _LAZY.search("\n".join([told, *Place(event).comments(block.lineno, block.lineno)])) is not None
 
 
 def _catches_all(block: ast.Try) -> bool:
