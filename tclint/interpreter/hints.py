@@ -170,6 +170,10 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
             value = getattr(statement, "value", None)
             if isinstance(value, (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)):
                 return evaluate(interp, module, value, origin, depth + 1)
+    elif isinstance(node, ast.Attribute):
+        found = interp.classes.of(interp.evaluate_silently(interp.names.frame(module), node))
+        if found is not None:
+            return Instance(found)
     if name == "Module":
         return Object(_MODULE, origin)
     return _of_torch(_dotted(interp, module, node), origin)

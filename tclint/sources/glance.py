@@ -94,8 +94,11 @@ def compiles(data: bytes) -> bool:
 
 
 def imports_any(data: bytes, names: Sequence[str]) -> bool:
-    """Whether a file takes one of these names from another one."""
-    return any(name.encode() in data for name in names) and not _import_words(data).isdisjoint(names)
+    """Whether a file takes one of these names from another one, or calls one of these methods (`.name`)."""
+    there = [name for name in names if name.encode() in data]
+    if any(f"{name}(".encode() in data for name in there if name[:1] == "."):
+        return True
+    return bool(there) and not _import_words(data).isdisjoint(there)
 
 
 def inheriting(glances: Mapping[str, Glance]) -> frozenset[str]:

@@ -6,18 +6,33 @@ import re
 from typing import Final
 
 _COMPILED: Final = re.compile(rb"\btorch\.compile\(\s*\**(\w+)|(?<![\w.])(\w+)\.compile\(")
-_DEFINED: Final = re.compile(rb"^def[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
+_DEFINED: Final = re.compile(rb"^([ \t]*)def[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
 _PARAMETER: Final = re.compile(rb"(?:^|,)\s*\**(\w+)")
-_TOP_LEVEL: Final = re.compile(rb"^[^\s#)\]}]", re.MULTILINE)
+_GIVEN_BACK: Final = re.compile(rb"\breturn[ \t(]+torch\.compile\(\s*(\w+)")
+_OUTSIDE: Final = rb"^[ \t]{0,%d}[^\s#)\]}]"
+_NOT_TOLD: Final = re.compile(rb"__\w+__|forward")
+"""Methods whose names say nothing of who they are."""
 
 
 def helpers(data: bytes) -> frozenset[str]:
-    """The functions at the top level of a file that hand one of their parameters to `torch.compile`, or compile it in place."""
+    """The functions of a file that hand one of their parameters to `torch.compile`, or compile it in place.
+
+    Of methods, with a dot before the name, those that give it back: whoever calls them need not import the name.
+    """
     found: set[bytes] = set()
-    for match in _DEFINED.finditer(data):
-        after = _TOP_LEVEL.search(data, match.end())
+    for match in _DEFINED.finditer(data) if _COMPILED.search(data) else ():
+        indent, name, parameters = match.groups()
+        if indent and _NOT_TOLD.fullmatch(name):
+            continue
+        after = re.compile(_OUTSIDE % len(indent), re.MULTILINE).search(data, match.end())
         body = data[match.end() : after.start() if after is not None else len(data)]
-        given = set(_PARAMETER.findall(match[2]))
-        if any({*names} & given for names in _COMPILED.findall(body)):
-            found.add(match[1])
+        given = set(_PARAMETER.findall(parameters))
+        is_method = bool(indent) and not given.isdisjoint(_OWNERS)
+        if is_method and not given.isdisjoint(_GIVEN_BACK.findall(body)):
+            found.add(b"." + name)
+        elif not indent and any({*names} & given for names in _COMPILED.findall(body)):
+            found.add(name)
     return frozenset(name.decode() for name in found)
+
+
+_OWNERS: Final = frozenset({b"self", b"cls"})

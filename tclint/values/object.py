@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
+from tclint.values.class_value import ClassValue
 from tclint.values.compiled import Compiled
 from tclint.values.constant import NONE, Const
 from tclint.values.library import MODELS
@@ -162,6 +163,11 @@ class Object(Value):
 
     def is_none(self) -> bool | None:
         return False
+
+    def is_a(self, wanted: Value) -> bool | None:
+        # What a call of torch's own class made is no object of a class of the program.
+        made = isinstance(self.origin.node, ast.Call) and self.name.startswith("torch.nn.") and not is_some_module(self)
+        return False if made and isinstance(wanted, ClassValue) else super().is_a(wanted)
 
     def holds_compiled(self) -> bool:
         return self.args is not None and self.args.holds_compiled()

@@ -44,6 +44,12 @@ def test_functions_known_to_compile_count() -> None:
         (b"def main():\n    model = Net()\n    return torch.compile(model)\n", set()),
         (b"def first(model):\n    return model\n\nmodel = torch.compile(model)\n", set()),
         (b"class Engine:\n    def set(self, model):\n        self.model = torch.compile(model)\n", set()),
+        (
+            b"class Engine:\n    def ready(self, model):\n        return torch.compile(model) if self.fast else model\n",
+            {".ready"},
+        ),
+        (b"class Engine:\n    def forward(self, model):\n        return torch.compile(model)\n", set()),
+        (b"class Engine:\n    def ready(self, model):\n        return model\n\nnet = torch.compile(model)\n", set()),
         (b"def find(text):\n    return re.compile(text)\n\ntorch.compile(net)\n", set()),
     ],
 )

@@ -209,6 +209,9 @@ def _method(
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
+    if held is None and name in ("children", "named_children") and isinstance(receiver.args, (Seq, Dict)):
+        part = receiver.args.element()
+        held = Seq("list", None, part if name == "children" else Seq("tuple", (STR, part)))
     if held is None and is_some_module(receiver):
         held = walked(frame, node, name)
     if held is not None:
