@@ -51,6 +51,7 @@ _TENSORS: Final = {
 # jaxtyping and friends: Float[Tensor, "b t"].
 _SHAPED: Final = {"Float": "f", "Int": "i", "Bool": "b", "Integer": "i", "Shaped": "", "Num": "", "Complex": "c"}
 _MODULE: Final = "torch.nn.Module"
+_NUMBERS: Final = {"numbers.Integral": "int", "numbers.Real": "number", "numbers.Number": "number"}
 _LISTS: Final = frozenset({"List", "list", "Sequence", "Iterable", "Collection", "Iterator", "MutableSequence"})
 _TUPLES: Final = frozenset({"Tuple", "tuple"})
 _DICTS: Final = frozenset({"Dict", "dict", "Mapping", "OrderedDict", "MutableMapping", "DefaultDict", "defaultdict"})
@@ -162,7 +163,8 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
         if isinstance(definition, Import):
             value = interp.names.value(module, name)
             if isinstance(value, External):
-                return _of_torch(value.name, origin)
+                known = _NUMBERS.get(value.name)
+                return Scalar(known, "", origin) if known is not None else _of_torch(value.name, origin)
             found = interp.classes.of(value)
             return Instance(found) if found is not None else UNKNOWN
         if isinstance(definition, Assignment):
@@ -176,7 +178,8 @@ def _named(interp: Interpreter, module: Module, name: str, origin: Origin, node:
             return Instance(found)
     if name == "Module":
         return Object(_MODULE, origin)
-    return _of_torch(_dotted(interp, module, node), origin)
+    dotted = _dotted(interp, module, node)
+    return Scalar(_NUMBERS[dotted], "", origin) if dotted in _NUMBERS else _of_torch(dotted, origin)
 
 
 def _dotted(interp: Interpreter, module: Module, node: ast.expr) -> str:

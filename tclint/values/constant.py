@@ -11,7 +11,7 @@ from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
 from tclint.values.scalar import BOOL, FLOAT, INT, ITSELF, STR, Scalar, number_arithmetic, scalar_type
-from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
+from tclint.values.types import is_of
 from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ class Const(Value):
         name = wanted.name if isinstance(wanted, External) else ""
         if self.value is None:
             return name == "types.NoneType" if name else False
-        have = "builtins." + ("str" if isinstance(self.value, str) else type(self.value).__name__)
-        if name == "builtins.int" and have == "builtins.bool":
-            return True
-        return name == have if name in PYTHON_TYPES else (False if name in TENSOR_TYPES else None)
+        return is_of("str" if isinstance(self.value, str) else type(self.value).__name__, name)
 
     def guarded(self) -> Guarded:
         if type(self.value) in (int, float):

@@ -11,7 +11,7 @@ from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
 from tclint.values.origin import NOWHERE, Origin
-from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
+from tclint.values.types import is_of
 from tclint.values.value import NUMBER, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -100,10 +100,7 @@ class Scalar(Value):
     def is_a(self, wanted: Value) -> bool | None:
         if self.type not in ("int", "float", "bool", "str"):
             return None
-        name = wanted.name if isinstance(wanted, External) else ""
-        if name in TENSOR_TYPES:
-            return False
-        return name == "builtins." + self.type if name in PYTHON_TYPES else None
+        return is_of(self.type, wanted.name) if isinstance(wanted, External) else None
 
     def guarded(self) -> Guarded:
         why = _VARYING.get(self.source)

@@ -31,7 +31,7 @@ from tclint.values.flags import (
 )
 from tclint.values.library import MODELS
 from tclint.values.origin import NOWHERE, Origin
-from tclint.values.types import PYTHON_TYPES, TENSOR_TYPES
+from tclint.values.types import TENSOR_TYPES, is_python
 from tclint.values.value import TENSOR, Value
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Tensor(Value):
             return True if self.conf > NAMED else None
         if self.cls is not None and isinstance(wanted, ClassValue):
             return True if wanted.cls is self.cls else None
-        if (name in PYTHON_TYPES or isinstance(wanted, ClassValue)) and self.conf > NAMED:
+        if (is_python(name) or isinstance(wanted, ClassValue)) and self.conf > NAMED:
             return False
         return None
 

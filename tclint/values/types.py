@@ -10,6 +10,29 @@ PYTHON_TYPES: Final = frozenset(
     | {"builtins.bool", "builtins.set", "numpy.ndarray", "PIL.Image.Image", "collections.abc.Sequence"}
     | {"collections.abc.Mapping", "numbers.Number", "builtins.bytes", "collections.OrderedDict", "os.PathLike"}
 )
+_ABSTRACT: Final = {
+    "numbers.Number": {"int", "float", "bool", "number"},
+    "numbers.Complex": {"int", "float", "bool", "number"},
+    "numbers.Real": {"int", "float", "bool"},
+    "numbers.Rational": {"int", "bool"},
+    "numbers.Integral": {"int", "bool"},
+    "collections.abc.Sequence": {"str"},
+}
+"""By an abstract type, which of Python's own are of it."""
+
+
+def is_of(kind: str, wanted: str) -> bool | None:
+    """Whether a number or a text of this type is an instance of a type by its dotted name, where that is known."""
+    if wanted == f"builtins.{kind}" or kind in _ABSTRACT.get(wanted, ()) or (kind, wanted) == ("bool", "builtins.int"):
+        return True
+    return False if wanted in PYTHON_TYPES or wanted in _ABSTRACT or wanted in TENSOR_TYPES else None
+
+
+def is_python(wanted: str) -> bool:
+    """Whether no tensor is an instance of a type."""
+    return wanted in PYTHON_TYPES or wanted in _ABSTRACT
+
+
 SEQUENCE_TYPES: Final = {
     "list": {"builtins.list", "collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence", "typing.List"},
     "tuple": {"builtins.tuple", "collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence"},

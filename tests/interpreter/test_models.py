@@ -104,6 +104,26 @@ def test_python(expression: str, value: Value) -> None:
     assert value_of(expression).key == value.key
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("isinstance(x, numbers.Integral)", FALSE),
+        ("isinstance(n, numbers.Integral)", TRUE),
+        ("isinstance(t, numbers.Integral)", FALSE),
+        ("isinstance(flag, int)", TRUE),
+        ("isinstance(1.5, numbers.Real)", TRUE),
+        ("type(x) is int", FALSE),
+        ("type(x) not in (int, list)", TRUE),
+        ("type(x) is torch.Tensor", BOOL),
+        ("type(n) in [int, float]", TRUE),
+        ("type(flag) == int", BOOL),
+        ("type(u) is int", BOOL),
+    ],
+)
+def test_what_is_asked_for_its_type(expression: str, value: Value) -> None:
+    assert value_of(expression, before="import numbers\n").key == value.key
+
+
 def test_the_length_of_an_object_is_what_it_says() -> None:
     assert value_of("len(Box())", before="class Box:\n    def __len__(self):\n        return 3\n").key == Const(3).key
 

@@ -30,6 +30,7 @@ from tclint.values.operators import asked
 from tclint.values.scalar import ADDRESSES, ENVIRONMENT, computed
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+_SAME: Final = (ast.Is, ast.Eq, ast.In)
 _IDENTITY: Final = (ast.Is, ast.IsNot)
 _VIEWS: Final = facts.named("gives a view of a dict")
 
@@ -39,8 +40,10 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
     left = _looked_at(frame, node.left) if looks else evaluate(frame, node.left)
     if len(node.ops) == 1:
         right = evaluate(frame, node.comparators[0])
-        return compare(frame, node, type(node.ops[0]).__name__, left, right)
-    result: Value = TRUE
+        result = compare(frame, node, type(node.ops[0]).__name__, left, right)
+        same = _is_of_type(frame, node, right) if result is BOOL else None
+        return result if same is None else TRUE if same is (type(node.ops[0]) in _SAME) else FALSE
+    result = TRUE
     told: set[object] = set()
     for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(frame, comparator)
@@ -51,6 +54,28 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
             frame.interp.emitter.branch(frame, node, result, "comparison chain")
         left = right
     return result
+
+
+def _is_of_type(frame: Frame, node: ast.Compare, wanted: Value) -> bool | None:
+    """`type(n) is int`, `type(n) in [int, float]`: whether a value is of one of these types and no other, where that is certain."""
+    asked_of = of_type(node)
+    if asked_of is None:
+        return None
+    with frame.interp.emitter.silence:
+        value = evaluate(frame, asked_of)
+    answers = [value.is_a(each) for each in wanted.types()]
+    if answers and all(answer is False for answer in answers):
+        return False
+    exact = any(isinstance(each, External) and each.name == f"builtins.{value.python_type}" for each in wanted.types())
+    return True if exact and value.is_none() is not None else None
+
+
+def of_type(node: ast.Compare) -> ast.expr | None:
+    """What is asked for its type in `type(x) is …`."""
+    called = node.left
+    if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id == "type":
+        return called.args[0] if len(called.args) == 1 and not called.keywords else None
+    return None
 
 
 def _looked_at(frame: Frame, node: ast.expr) -> Value:

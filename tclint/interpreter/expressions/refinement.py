@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions import unturned
+from tclint.interpreter.expressions.comparisons import of_type
 from tclint.interpreter.frame import RARE, Env, Frame
 from tclint.torch_facts import devices
 from tclint.values import (
@@ -24,6 +25,7 @@ from tclint.values import (
     Dict,
     External,
     Instance,
+    Scalar,
     Seq,
     Tensor,
     Union,
@@ -55,7 +57,9 @@ def refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None
 
 def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherwise: Env | None) -> None:
     operator, comparator = type(node.ops[0]), node.comparators[0]
-    if operator in (ast.Is, ast.IsNot) and isinstance(comparator, ast.Constant) and comparator.value is None:
+    if (asked_of := of_type(node)) is not None:
+        _refine_type(frame, node, asked_of, then, otherwise)
+    elif operator in (ast.Is, ast.IsNot) and isinstance(comparator, ast.Constant) and comparator.value is None:
         place = node.left.target.id if isinstance(node.left, ast.NamedExpr) else path_of(node.left)
         if place is None:
             return
@@ -135,10 +139,7 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
         if then is not None and not value.python_type and frame.region is not None and _is_path(wanted):
             then[RARE] = TRUE  # what is compiled is given tensors, as a rule, and reads no files
         if then is not None:
-            narrowed = value.narrow(wanted) or _of_type(wanted, frame, node)
-            if isinstance(narrowed, Tensor) and _is_tensor(wanted):
-                narrowed = narrowed.with_(conf=max(narrowed.conf, USED))
-            _put(then, place, narrowed, frame)
+            _put(then, place, _narrowed(frame, node, value, wanted), frame)
         if otherwise is not None and isinstance(value, Union):
             rest = [o for o in value.options if o.instance_of(wanted) is not True]
             if len(rest) == 1 and isinstance(rest[0], Tensor):
@@ -147,6 +148,26 @@ def _refine_call(frame: Frame, node: ast.Call, then: Env | None, otherwise: Env 
                 _put(otherwise, place, one_of(rest), frame)
     elif func.name == "torch.is_tensor" and then is not None and value is UNKNOWN:
         _put(then, place, Tensor(USED, origin=frame.origin(node)), frame)
+
+
+def _narrowed(frame: Frame, node: ast.AST, value: Value, wanted: Value) -> Value:
+    """A value that is known to be of a type."""
+    narrowed = value.narrow(wanted) or _of_type(wanted, frame, node)
+    if isinstance(narrowed, Tensor) and _is_tensor(wanted):
+        narrowed = narrowed.with_(conf=max(narrowed.conf, USED))
+    return narrowed
+
+
+def _refine_type(frame: Frame, node: ast.Compare, asked_of: ast.expr, then: Env | None, otherwise: Env | None) -> None:
+    """`type(n) is int`, `type(n) in (list, tuple)`: as `isinstance` says it, of what the test holds for."""
+    env = then if isinstance(node.ops[0], (ast.Is, ast.Eq, ast.In)) else otherwise
+    place = path_of(asked_of)
+    if env is None or place is None or isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+        return
+    with frame.interp.emitter.silence:
+        wanted = evaluate(frame, node.comparators[0])
+    if all(isinstance(each, (External, ClassValue)) for each in wanted.types()):
+        _put(env, place, _narrowed(frame, node, _current(frame, place, asked_of), wanted), frame)
 
 
 def _is_tensor(wanted: Value) -> bool:
@@ -165,6 +186,9 @@ _NARROWED: Final[dict[str, Value]] = {
     "builtins.str": STR,
     "builtins.bool": BOOL,
     "builtins.dict": Dict({}, UNKNOWN),
+    "numbers.Integral": INT,
+    "numbers.Real": Scalar("number"),
+    "numbers.Number": Scalar("number"),
 }
 
 
