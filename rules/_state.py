@@ -13,7 +13,7 @@ from tclint.program import Assignment, Function, Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import FUNCTIONS, nodes, own
 from tclint.torch_facts import facts
-from tclint.values import Const, Instance, Value
+from tclint.values import UNKNOWN, Const, Dict, Instance, Object, Seq, Value
 from tclint.values.evidence import Variation
 from tclint.values.moments import StatePlace
 
@@ -195,6 +195,28 @@ def attribute_change(event: Event, owner: Instance, name: str, burned: bool = Fa
     first = event.ask.attributes(owner).get(name)
     settles = not event.ask.is_nn_module(owner.cls)
     return event.evidence.change(place, first, burned, settles)
+
+
+def layer_change(event: Event, layers: Iterable[str]) -> tuple[str, Variation]:
+    """What of torch's layers of some classes eager code writes between the calls in sight, and what it costs: they hand it to
+    an operation, which writes it into the program."""
+    evidence = event.evidence
+    if evidence is None:
+        return "", Variation(0, "")
+    written = [place for place in evidence.writes("attribute") if not place[1]]
+    of = frozenset(layers) if written else ()
+    varied = [(f"{place[2]}.{place[3]}", evidence.change(place, None, True)) for place in written if place[2] in of]
+    return max(varied, key=lambda each: each[1].programs, default=("", Variation(0, "")))
+
+
+def layers_in(held: Value) -> Iterator[str]:
+    """The classes of torch's layers in a value."""
+    if isinstance(held, Object):
+        yield held.name
+        held = held.args if held.args is not None else UNKNOWN
+    if isinstance(held, (Seq, Dict)):
+        for part in held.held_items() or (held.element(),):
+            yield from layers_in(part) if isinstance(part, (Object, Seq, Dict)) else ()
 
 
 def changed_reads(event: Event, burned: bool = False) -> Iterator[tuple[StatePlace, ast.expr, Variation]]:

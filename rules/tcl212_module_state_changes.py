@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import Attribute, Enter, Event, Loop, Operation, Store, variation
+from tclint.events import Attribute, Call, CompiledCall, Enter, Event, Loop, Operation, Store, variation
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.rules._scope import header
-from tclint.rules._state import attribute_change
+from tclint.rules._state import attribute_change, layer_change, layers_in
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
 from tclint.values import PARAMETER, SIZE, Dict, Instance, Object, Seq, Tensor
+from tclint.values.evidence import Variation
 
 
 class ModuleStateChanges(Rule):
@@ -51,6 +53,8 @@ class ModuleStateChanges(Rule):
 
     code, name = "TCL212", "module-state-changes"
     effect, severity = Effect.RECOMPILE, Severity.MEDIUM
+    scope = "any"
+    calls = ("torch.nn.*",)
     subjects = {"attribute": (Instance,), "loop": (Object,)}
 
     def on_enter(self, event: Enter) -> Iterator[Finding]:
@@ -82,6 +86,23 @@ class ModuleStateChanges(Rule):
             place = ast.unparse(event.node) if isinstance(event.node, ast.Attribute) else f"self.{event.name}"
             yield self._finding(event, f"`{place}` is {varied.said}")
 
+    def on_call(self, event: Call) -> Iterator[Finding]:
+        """A layer of torch that eager code configures anew between calls: `for m in net.modules(): m.p = p`."""
+        what, varied = (
+            layer_change(event, (event.name.removesuffix(".forward"),)) if event.compiled else ("", Variation(0, ""))
+        )
+        if varied.hazard:
+            yield self._finding(event, f"`{what}` is {varied.said}", help_=_OF_LAYERS)
+
+    def on_compiled_call(self, event: CompiledCall) -> Iterator[Finding]:
+        """Layers of torch that are compiled by themselves: their forward is nobody's to read, so that the call stands for it."""
+        evidence, target = event.evidence, event.callee.target
+        if evidence is None or not isinstance(target, Object) or not evidence.is_first(event.module.path, event.node):
+            return
+        what, varied = layer_change(event, layers_in(target))
+        if varied.hazard:
+            yield self._finding(event, f"`{what}` is {varied.said}", help_=_OF_LAYERS)
+
     def on_loop(self, event: Loop) -> Iterator[Finding]:
         """A ModuleList that forward walks and eager code extends between calls."""
         node = event.node.iter if isinstance(event.node, ast.For) else event.node
@@ -94,7 +115,9 @@ class ModuleStateChanges(Rule):
                 yield self._finding(event, f"`{ast.unparse(node)}` is {varied.said}", node)
 
     def on_store(self, event: Store) -> Iterator[Finding]:
-        if event.target != "attribute" or not isinstance(event.receiver, Instance) or event.constructing:
+        if not event.compiled or event.target != "attribute" or event.constructing:
+            return
+        if not isinstance(event.receiver, Instance):
             return
         old = event.ask.attributes(event.receiver).get(event.name)
         if isinstance(old, Tensor) and old.flags & PARAMETER and isinstance(event.value, Tensor):
@@ -111,7 +134,7 @@ class ModuleStateChanges(Rule):
 
     def on_operation(self, event: Operation) -> Iterator[Finding]:
         """`if n not in self.masks` with a size as the key."""
-        if event.operator not in ("In", "NotIn") or not isinstance(event.node, ast.Compare):
+        if not event.compiled or event.operator not in ("In", "NotIn") or not isinstance(event.node, ast.Compare):
             return
         place = event.node.comparators[0]
         parts = event.left.items or () if isinstance(event.left, Seq) else (event.left,)
@@ -123,15 +146,23 @@ class ModuleStateChanges(Rule):
             yield self._finding(event, what, confidence=confidence)
 
     def _finding(
-        self, event: Event, what: str, node: ast.AST | None = None, confidence: Confidence = Confidence.HIGH
+        self,
+        event: Event,
+        what: str,
+        node: ast.AST | None = None,
+        confidence: Confidence = Confidence.HIGH,
+        help_: str = "copy_ into a buffer of fixed size, or use a local variable",
     ) -> Finding:
         return self.finding(
             event,
             f"{what}; each change compiles again",
             node=node,
             confidence=confidence,
-            help="copy_ into a buffer of fixed size, or use a local variable",
+            help=help_,
         )
+
+
+_OF_LAYERS: Final = "set it once, before the first call, or compute with a tensor in its place"
 
 
 def _reads(event: Store, name: str) -> bool:

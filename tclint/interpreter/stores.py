@@ -205,6 +205,9 @@ def _attribute(
                 frame.interp.account.write_attribute(frame, statement, owner, target.attr, told, again)
             elif isinstance(owner, ClassValue):
                 frame.interp.account.rebind(owner.cls, target.attr)
+            elif isinstance(owner, Object) and owner.kind == "module":
+                # Layers of torch are told apart by their class alone: a walk over a model sets all of one kind.
+                frame.interp.account.write(frame, statement, ("attribute", "", owner.name, target.attr), value, again)
             elif isinstance(owner, ModuleValue):
                 place: StatePlace = ("global", owner.module.path, "", target.attr)
                 frame.interp.account.write(frame, statement, place, value, again)

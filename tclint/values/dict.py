@@ -12,7 +12,7 @@ from tclint.values.constant import NONE, Const
 from tclint.values.external import External
 from tclint.values.method import Method
 from tclint.values.origin import Origin
-from tclint.values.place import rebind
+from tclint.values.place import rebind, rename
 from tclint.values.scalar import STR
 from tclint.values.sequence import MAX_NESTING, Seq
 from tclint.values.types import TENSOR_TYPES
@@ -31,12 +31,17 @@ _VIEWS: Final = facts.named("gives a view of a dict")
 
 class Dict(Value):
     """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives; `objects` says that
-    a key is an object, a class or a function, and no plain value."""
+    a key is an object, a class or a function, and no plain value. `missing` makes what a `defaultdict` lacks."""
 
-    __slots__ = ("_key", "depth", "elem", "items", "kind", "objects")
+    __slots__ = ("_key", "depth", "elem", "items", "kind", "missing", "objects")
 
     def __init__(
-        self, items: Mapping[Any, Value], elem: Value | None = None, kind: str = "dict", objects: bool = False
+        self,
+        items: Mapping[Any, Value],
+        elem: Value | None = None,
+        kind: str = "dict",
+        objects: bool = False,
+        missing: Value | None = None,
     ) -> None:
         inner = max([v.depth for v in items.values()], default=0)
         if inner >= MAX_NESTING:
@@ -46,6 +51,7 @@ class Dict(Value):
         self.elem = elem  # None: no other keys
         self.kind = kind
         self.objects = objects
+        self.missing = missing
         self._key: Any = None
 
     @property
@@ -57,6 +63,10 @@ class Dict(Value):
 
     def __repr__(self) -> str:
         return f"Dict({dict(self.items)},{self.elem})"
+
+    def _like(self, items: Mapping[Any, Value], elem: Value | None) -> Dict:
+        """The same dict with something else in it."""
+        return Dict(items, elem, self.kind, self.objects, self.missing)
 
     def nesting(self) -> int:
         values = (*self.items.values(), self.elem) if self.elem is not None else tuple(self.items.values())
@@ -127,15 +137,16 @@ class Dict(Value):
 
     def _lookup(self, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         fallback = args[1] if len(args) > 1 else NONE
-        if args and isinstance(args[0], Const):
-            found = self.items.get(args[0].value)
+        wanted = _plain(args[0]) if args else None
+        if wanted is not None:
+            found = self.items.get(wanted.value)
             if found is not None:
                 if name == "pop":
-                    rest = {k: v for k, v in self.items.items() if k != args[0].value}
-                    return found, Dict(rest, self.elem, self.kind, self.objects)
+                    rest = {k: v for k, v in self.items.items() if k != wanted.value}
+                    return found, self._like(rest, self.elem)
                 return found, None
             if self.elem is None:
-                return fallback, None
+                return fallback, self.with_item(wanted, fallback) if name == "setdefault" else None
             return (UNKNOWN if _mixed(self.elem) else join(self.elem, fallback)), None
         return (UNKNOWN if self.kind == "kwargs" else join(self.element(), fallback)), None
 
@@ -149,28 +160,39 @@ class Dict(Value):
         elif args:
             elem = UNKNOWN
         items.update(keywords)
-        return Dict(items, elem, self.kind, self.objects)
+        return self._like(items, elem)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
-        if type(index) is Const:
-            if index.value in self.items:
-                return self.items[index.value]
+        wanted = _plain(index)
+        if wanted is not None:
+            if wanted.value in self.items:
+                return self.items[wanted.value]
+            if self.missing is not None and self.elem is None and frame.region is None:
+                return self._filled_in(frame, node, wanted)
             if self.elem is None or _mixed(self.elem):
                 return UNKNOWN
         elif index.is_definition and index.key in self.items:
             return self.items[index.key]
         return UNKNOWN if self.kind == "kwargs" else self.element()
 
+    def _filled_in(self, frame: Frame, node: ast.AST, wanted: Const) -> Value:
+        """What eager code reads of a `defaultdict` that does not have it is there from then on."""
+        assert self.missing is not None
+        made = self.missing.call(frame, node, [], {}).fresh()
+        rename(frame, self, self.with_item(wanted, made))
+        return made
+
     def with_item(self, index: Value, value: Value) -> Value:
         items = dict(self.items)
-        if isinstance(index, Const) and _hashable(index.value):
-            if len(items) < _MAX_KEYS or index.value in items:
-                items[index.value] = value
-                return Dict(items, self.elem, self.kind, self.objects)
+        key = _plain(index)
+        if key is not None and _hashable(key.value):
+            if len(items) < _MAX_KEYS or key.value in items:
+                items[key.value] = value
+                return self._like(items, self.elem)
         if self.kind == "kwargs" or (items and self.elem is None):
             # Known keys hold different things; what an unknown key holds says nothing about the rest.
-            return Dict(items, UNKNOWN, self.kind, self.objects)
-        return Dict(items, value if self.elem is None else join(self.elem, value), self.kind, self.objects)
+            return self._like(items, UNKNOWN)
+        return self._like(items, value if self.elem is None else join(self.elem, value))
 
     def iterate(self, frame: Frame, node: ast.AST) -> Value:
         keys = [_key(k) for k in self.items]
@@ -184,7 +206,8 @@ class Dict(Value):
         return [_key(k) for k in self.items][:most], len(self.items) <= most
 
     def has(self, element: Value) -> bool | None:
-        return element.value in self.items if type(element) is Const and self.elem is None else None
+        key = _plain(element) if self.elem is None else None
+        return key.value in self.items if key is not None else None
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
         if operator == "BitOr" and type(left) is Dict and type(right) is Dict:
@@ -208,29 +231,28 @@ class Dict(Value):
 
     def owned(self, flags: int, site: CompileSite | None, origin: Origin) -> Value:
         items = {k: v.owned(flags, site, origin) for k, v in self.items.items()}
-        return Dict(
-            items, self.elem.owned(flags, site, origin) if self.elem is not None else None, self.kind, self.objects
-        )
+        elem = self.elem.owned(flags, site, origin) if self.elem is not None else None
+        return self._like(items, elem)
 
     def sized(self, like: Value) -> Value:
         if not isinstance(like, Dict) or self.items.keys() != like.items.keys():
             return self
-        return Dict({k: v.sized(like.items[k]) for k, v in self.items.items()}, self.elem, self.kind, self.objects)
+        return self._like({k: v.sized(like.items[k]) for k, v in self.items.items()}, self.elem)
 
     def held_items(self) -> tuple[Value, ...]:
         return tuple(self.items.values())
 
     def holding_items(self, items: Sequence[Value]) -> Value:
-        return Dict(dict(zip(self.items, items, strict=True)), self.elem, self.kind, self.objects)
+        return self._like(dict(zip(self.items, items, strict=True)), self.elem)
 
     def fresh(self) -> Value:
-        return Dict(self.items, self.elem, self.kind, self.objects)
+        return self._like(self.items, self.elem)
 
     def mapped(self, of: int, change: Callable[[Tensor], Tensor]) -> Value:
         if self.contains(of) is None:
             return self
         items = {k: v.mapped(of, change) for k, v in self.items.items()}
-        return Dict(items, self.elem.mapped(of, change) if self.elem is not None else None, self.kind, self.objects)
+        return self._like(items, self.elem.mapped(of, change) if self.elem is not None else None)
 
     def guarded(self) -> Guarded:
         if self.elem is not None:
@@ -239,7 +261,7 @@ class Dict(Value):
 
     def as_input(self, name: str, origin: Origin) -> Value:
         items = {k: v.as_input(name, origin) for k, v in self.items.items()}
-        return Dict(items, self.elem.as_input(name, origin) if self.elem is not None else None, self.kind, self.objects)
+        return self._like(items, self.elem.as_input(name, origin) if self.elem is not None else None)
 
     def join_alike(self, other: Dict) -> Value | None:
         if self.key == other.key:
@@ -252,7 +274,7 @@ class Dict(Value):
             elem = self.elem or other.elem
         else:
             elem = join(self.elem, other.elem)
-        return Dict(items, elem, self.kind, self.objects and other.objects)
+        return Dict(items, elem, self.kind, self.objects and other.objects, self.missing or other.missing)
 
     def widen(self) -> Value:
         return Dict({}, UNKNOWN)
@@ -264,7 +286,17 @@ def _mixed(elem: Value) -> bool:
 
 
 def _key(name: object) -> Value:
+    if isinstance(name, tuple):
+        return Seq("tuple", tuple(_key(part) for part in name))
     return Const(name) if isinstance(name, (str, int, float, bool)) else UNKNOWN
+
+
+def _plain(index: Value) -> Const | None:
+    """The constant that something is kept under, also a tuple of some; None where it is not known."""
+    if isinstance(index, Seq) and index.kind in ("tuple", "size") and index.items is not None:
+        parts = [part.value for part in index.items if isinstance(part, Const)]
+        return Const(tuple(parts)) if len(parts) == len(index.items) else None
+    return index if type(index) is Const else None
 
 
 def _hashable(value: object) -> bool:

@@ -49,9 +49,17 @@ def rebind(frame: Frame, node: ast.AST, changed: Value, what: str = "()", old: V
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         place = node.func.value
         _note_growth(frame, node, place, changed, what)
-        put_back(frame, place, changed)
+        if old is None or not _is_held(frame, place, old):
+            put_back(frame, place, changed)
         if old is not None:
             rename(frame, old, changed)
+
+
+def _is_held(frame: Frame, place: ast.expr, old: Value) -> bool:
+    """Whether `groups[key(x)]`, whose index cannot be read once more, is a container that the outer one surely holds."""
+    if not isinstance(place, ast.Subscript) or is_place(place.slice):
+        return False
+    return any(item is old for item in _found(frame, place.value).held_items())
 
 
 def rename(frame: Frame, old: Value, changed: Value) -> None:

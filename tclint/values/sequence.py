@@ -129,6 +129,8 @@ class Seq(Value):
             # Something else must be meant: `for block in net.named_children(): block.compile()`.
             return UNKNOWN.call_method(frame, node, name, args, keywords, open_ended)
         result, changed = self.method(frame, node, name, args)
+        if name == "sort" and keywords and frame.region is None:
+            changed = self._sorted(frame, node, keywords)
         if name == "sort" and "key" in keywords and frame.region is not None:
             compare_keys(frame, node, self.element(), keywords["key"])
         frame.interp.emitter.call(frame, node, f"list.{name}", args, keywords, self, result)
@@ -138,6 +140,14 @@ class Seq(Value):
         if changed is not None:
             rebind(frame, node, changed, "()", self)
         return result
+
+    def _sorted(self, frame: Frame, node: ast.AST, keywords: Mapping[str, Value]) -> Value:
+        """The items as `sorted` puts them, where that is known."""
+        if frame.runs_once or not frame.blocks:
+            ordered = External("builtins.sorted").call(frame, node, [self], keywords)
+            if isinstance(ordered, Seq) and ordered.items is not None:
+                return self._holding(ordered.items, "sort")
+        return Seq(self.kind, None, self.element(), self.length)
 
     def method(self, frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         """A method of a list, tuple or set: its value, and the changed container if it changes it."""

@@ -10,7 +10,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions import unturned
 from tclint.interpreter.expressions.comparisons import of_type
 from tclint.interpreter.frame import RARE, Env, Frame
-from tclint.torch_facts import devices
+from tclint.torch_facts import devices, returns
 from tclint.values import (
     BOOL,
     FLOAT,
@@ -25,6 +25,7 @@ from tclint.values import (
     Dict,
     External,
     Instance,
+    Object,
     Scalar,
     Seq,
     Tensor,
@@ -207,4 +208,6 @@ def _of_type(wanted: Value, frame: Frame, node: ast.AST) -> Value:
     classes = [t for t in types if isinstance(t, ClassValue)]
     if len(classes) == 1 and not names:
         return Instance(classes[0].cls)
+    if frame.region is None and names and not classes and all(map(returns.is_module_class, names)):
+        return one_of([Object(name, frame.origin(node), "module") for name in sorted(names)])
     return UNKNOWN

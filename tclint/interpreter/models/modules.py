@@ -200,6 +200,7 @@ def _method(
 ) -> Value | None:
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
+    _apply(frame, node, name, args)
     handle = hooks.register(frame, node, receiver, name, args)
     shared = calls.key_of(f"torch.nn.Module.{name}") is not None
     full = f"torch.nn.Module.{name}" if shared else f"{receiver.name}.{name}"
@@ -237,6 +238,12 @@ def _method(
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, handle)
         return handle
     return None
+
+
+def _apply(frame: Frame, node: ast.AST, name: str, args: Args) -> None:
+    """`net.apply(set_momentum)` calls a function with every module in one, whichever."""
+    if name == "apply" and args and frame.region is None and not frame.constructing:
+        args[0].call(frame, node, [UNKNOWN], {})
 
 
 def _note_container(frame: Frame, node: ast.AST, receiver: Object, changed: Value) -> None:
@@ -292,6 +299,7 @@ def method_of_instance(
     """A method that every nn.Module has, of an object of the program."""
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
+    _apply(frame, node, name, args)
     result: Value = hooks.register(frame, node, receiver, name, args)
     if name in _SELF:
         result = receiver

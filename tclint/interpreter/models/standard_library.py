@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import objects
+from tclint.interpreter.models import groups, objects
 from tclint.interpreter.models.folding import fold
 from tclint.interpreter.models.functions import Args, Keywords, instance, is_class, library
 from tclint.interpreter.models.measured import joined, measured, value_of, ways
@@ -22,7 +22,6 @@ from tclint.values import (
     Const,
     Dict,
     External,
-    FunctionValue,
     Instance,
     Method,
     Object,
@@ -38,7 +37,6 @@ from tclint.values import (
 from tclint.values.named_tuple_class import NAMED_TUPLE, NamedTupleClass
 from tclint.values.object import NAMESPACES
 from tclint.values.scalar import ENVIRONMENT, computed_with, is_drawn
-from tclint.values.value import TENSOR
 
 _Handler = Callable[[Frame, ast.AST, Args, Keywords], Value]
 
@@ -184,16 +182,6 @@ def _namespace(name: str) -> _Handler:
     return lambda frame, node, args, keywords: Object(name, frame.origin(node), "", Dict(dict(keywords)))
 
 
-def _dict_of_class(name: str) -> _Handler:
-    """`OrderedDict(…)` and its like: a dict that knows its class."""
-
-    def make(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-        base = next((a for a in args if isinstance(a, Dict)), Dict({}))
-        return Dict({**base.items, **keywords}, base.elem, name)
-
-    return make
-
-
 def _named_tuple_class(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     """The class, with what its fields are called where that is known."""
     told = args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN)
@@ -245,39 +233,8 @@ def _while(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value
         return UNKNOWN
     element = args[1].iterate(frame, node)
     asked = element if isinstance(args[0], Const) else args[0].call(frame, node, [element], {})
-    frame.interp.emitter.branch(frame, node, asked, _short(node))
+    frame.interp.emitter.branch(frame, node, asked, groups.called(node))
     return Seq("list", None, element)
-
-
-def _groupby(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
-    """Neighbours with the same key: each key is compared with the one before."""
-    key = args[1] if len(args) > 1 else keywords.get("key")
-    if not args:
-        return UNKNOWN
-    element = args[0].iterate(frame, node)
-    if key is None or isinstance(key, Const):
-        return Seq("list", None, Seq("tuple", (element, Seq("list", None, element))))
-    raised = _last_raise(key) if frame.region is not None else None
-    if raised is not None and exceptions.caught(frame):
-        frame.interp.emitter.feature(frame, raised, "itertools.groupby with a key that fails")
-    asked = key.call(frame, node, [element], {})
-    if asked.rank == TENSOR:
-        frame.interp.emitter.branch(frame, node, asked, _short(node))
-    return Seq("list", None, Seq("tuple", (asked, Seq("list", None, element))))
-
-
-def _last_raise(value: Value) -> ast.Raise | None:
-    """The `raise` that a function of the program surely gets to: it does nothing else."""
-    body = value.function.node.body if isinstance(value, FunctionValue) else []
-    only = body[-1] if isinstance(body, list) and body else None
-    plain = isinstance(body, list) and all(isinstance(each, (ast.Expr, ast.Assign)) for each in body[:-1])
-    return only if plain and isinstance(only, ast.Raise) else None
-
-
-def _short(node: ast.AST) -> str:
-    """What a call is called where it is written."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else "it"
 
 
 _HANDLERS: Final[dict[str, _Handler]] = {
@@ -305,12 +262,13 @@ _HANDLERS: Final[dict[str, _Handler]] = {
     "itertools.cycle": _cycle,
     "itertools.pairwise": _pairwise,
     **dict.fromkeys(facts.named("asks a predicate of each element"), _while),
-    "itertools.groupby": _groupby,
+    "itertools.groupby": groups.groupby,
     **{name: _getter(name) for name in facts.named("makes a getter")},
     "dataclasses.replace": _replace,
     "copy.replace": _replace,
     **{name: _namespace(name) for name in NAMESPACES},
-    **{name: _dict_of_class(name) for name in ("collections.OrderedDict", "collections.defaultdict")},
+    "collections.OrderedDict": groups.ordered,
+    "collections.defaultdict": groups.with_default,
     "collections.namedtuple": _named_tuple_class,
     "collections.deque": _deque,
     "re.compile": _pattern,
