@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _NOT_MODULES: Final = ("builtins.", "torch.autograd.", "torch.utils.", "torch.optim.", "numpy.", "typing_extensions.")
 """Packages whose classes are no modules, whatever methods they are given."""
 _OTHERS: Final = frozenset(facts.named("is a framework with layers of its own"))
+_CALLED: Final = tuple(name.rpartition(".") for name in facts.named("is called by the forward of its class"))
 _DEEP: Final = 32
 """Orders of more classes are found out by each interpreter: generated chains of thousands would be copied for each of their classes."""
 
@@ -172,9 +173,18 @@ class Classes:
                     self._interp.text.outside[cls] = Told(known, whole.read)
         return known
 
+    def entries(self, cls: Class) -> tuple[Function, ...]:
+        """The methods that compiling an object of a class begins with: its forward, or what the forward of a library's base calls."""
+        forward = self.find_method(cls, "forward")
+        if forward is not None:
+            return (forward,)
+        base = self.external_base(cls)
+        called = (self.find_method(cls, name) for owner, _, name in _CALLED if owner == base)
+        return tuple(method for method in called if method is not None)
+
     def is_nn_module(self, cls: Class) -> bool:
         base = self.external_base(cls)
-        if base.startswith("torch.nn."):
+        if base.startswith("torch.nn.") or any(owner == base for owner, _, _ in _CALLED):
             return True
         if base.startswith(_NOT_MODULES) or base.partition(".")[0] in sys.stdlib_module_names:
             return False

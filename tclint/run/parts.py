@@ -156,12 +156,12 @@ class PartRunner:
             with interp.results.guarded(cls):
                 own = cls.methods.get("forward")
                 differs = cls.methods or cls.assignments  # what a base reads of self may be another thing here
-                method = own or (interp.classes.find_method(cls, "forward") if differs else None)
+                begun = (own,) if own is not None else interp.classes.entries(cls) if differs else ()
                 partly = self.partly and any(
                     m.place in self.partly for c in interp.classes.mro(cls) for m in c.methods.values()
                 )
-                if method is not None and not partly and interp.classes.is_nn_module(cls):
-                    found.append(Root(cls.address, cls.name, method.place if own is not None else None))
+                if begun and not partly and interp.classes.is_nn_module(cls):
+                    found.append(Root(cls.address, cls.name, own.place if own is not None else None))
         return tuple(found)
 
     def _some_roots(self, wanted: Iterable[tuple[Module, tuple[str, ...]]]) -> Result:
@@ -181,13 +181,14 @@ class PartRunner:
 
     def _enter_class(self, interp: Interpreter, examples: Examples, cls: Class, region: Region) -> None:
         own = cls.methods.get("forward")
-        method = own or interp.classes.find_method(cls, "forward")
-        if method is None or (own is not None and interp.results.knows(own.place)):
+        methods = (own,) if own is not None else interp.classes.entries(cls)
+        if not methods or (own is not None and interp.results.knows(own.place)):
             return
         dispatcher, results = interp.emitter.dispatcher, interp.results
         found, reached, blind = dict(dispatcher.found), set(results.reached), set(results.blind)
         results.calls_compiled = False
-        self._enter_forward(interp, examples, cls, method, region)
+        for method in methods:
+            self._enter_forward(interp, examples, cls, method, region)
         if results.calls_compiled:
             # It calls what is compiled, or marks its inputs: so it is the eager code around it. The modules that it calls
             # are not for that: each is entered by itself.

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from tclint.model.settings import Settings
 from tclint.sources.helpers import helpers
+from tclint.torch_facts import facts
 
 # A file can only hold a root if one of these is in it; everything else is read when a root leads there.
 COMPILES: Final = (
@@ -24,6 +25,9 @@ _FORWARD: Final = re.compile(rb"def forward\b")
 # Read backwards, so that the bracket comes first: there are far fewer brackets than words.
 _CALLED: Final = re.compile(rb"\(([A-Za-z0-9_]*[A-Z])(?![A-Za-z0-9_]| +ssalc)")
 
+# Classes of libraries whose forward calls other methods of those below them: the last word of each.
+_CALLING: Final = frozenset(name.split(".")[-2] for name in facts.named("is called by the forward of its class"))
+
 _CLASS: Final = re.compile(rb"class[ \t]+(\w+)[ \t]*\(([^)]*)\)")
 _BASE: Final = re.compile(rb"(\w+)\s*(?:\[|,|$)")
 
@@ -35,9 +39,9 @@ class Glance(NamedTuple):
     """What decides how a file takes part in a run."""
 
     root: bool
-    """Defines a `forward`."""
+    """Defines a `forward`, or methods that the forward of a library's class calls."""
     forward: bool
-    """Mentions `forward`."""
+    """Mentions `forward`, or has such methods."""
     compiles: bool
     asks: bool
     """Holds calls of CUDA-graph functions that rules look at outside of compiled code too."""
@@ -66,12 +70,13 @@ def configured(settings: Settings) -> list[bytes]:
 
 def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Glance:
     """One look at a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
-    forward = b"forward" in data
     held = {text: text in data for _, texts in triggers for text in texts}
     compiling = compiles(data) or any(name in data for name in names)
     classes, bases = _derived(data)
+    called = not bases.isdisjoint(_CALLING)
+    forward = called or b"forward" in data
     return Glance(
-        root=forward and _FORWARD.search(data) is not None,
+        root=called or (forward and _FORWARD.search(data) is not None),
         forward=forward,
         compiles=compiling,
         asks=compiling and _CAPTURES.search(data) is not None,

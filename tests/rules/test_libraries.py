@@ -316,3 +316,88 @@ def test_an_index_is_asked_for_the_number_of_groups_that_nobody_tells(tmp_path: 
     (tmp_path / "net.py").write_text(GROUPS, encoding="utf-8")
     found = {f.line for f in lint([tmp_path], select=["TCL110"]).findings}
     assert found == {n for n, line in enumerate(GROUPS.splitlines(), 1) if line.endswith("# told")}
+
+
+SOLVED = """\
+import gpytorch
+import kornia
+import torch
+import torchmetrics
+from pytorch_metric_learning import losses
+from torch import nn
+from torchdiffeq import odeint_adjoint as odeint
+
+
+class Field(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner = nn.Linear(width, width)
+
+    def forward(self, t, y):
+        return self.inner(y)
+
+
+class Flow(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.field = Field(width)
+        self.kernel = gpytorch.kernels.RBFKernel()
+        self.running = torchmetrics.MeanMetric()
+        self.error = torchmetrics.MeanSquaredError()
+        self.pairs = losses.NTXentLoss()
+
+    def forward(self, x, labels, image):
+        times = torch.linspace(0, 1, 3)
+        y = odeint(self.field, x, times, method="rk4")  # told
+        k = self.kernel(y[-1], y[-1])  # told
+        self.running.update(y.mean())  # told
+        error = self.error(y[-1], x)
+        loss = self.pairs(y[-1], labels)  # told
+        edges = kornia.filters.sobel(image)
+        if edges.sum() > 0:
+            loss = loss + 1
+        return k, loss, error
+"""
+
+
+def test_what_solvers_kernels_and_running_means_ask_is_told_at_their_calls(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SOLVED, encoding="utf-8")
+    report = lint([tmp_path], isolated=True)
+    found = {f.line for f in report.findings if f.code == "TCL110"}
+    assert found == {n for n, line in enumerate(SOLVED.splitlines(), 1) if line.endswith("# told")}
+    assert [f.line for f in report.findings if f.code == "TCL101"] == [36]
+
+
+METRIC = """\
+import torch
+from torchmetrics import Metric
+
+
+class Share(Metric):
+    def __init__(self):
+        super().__init__()
+        self.add_state("hits", default=torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("total", default=torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, guesses, labels):
+        guesses = guesses.argmax(dim=-1)
+        if (guesses == 0).all():  # told
+            return
+        self.hits += (guesses == labels).sum()
+        self.total += labels.numel()
+
+    def compute(self):
+        if self.total == 0:  # told
+            return torch.tensor(0.0)
+        return self.hits / self.total
+
+    def plot(self):
+        return self.total.item()
+"""
+
+
+def test_the_forward_of_a_metric_calls_what_its_class_has(tmp_path: Path) -> None:
+    """torchmetrics' own forward calls `update` and `compute`; what `add_state` keeps is a tensor."""
+    (tmp_path / "metric.py").write_text(METRIC, encoding="utf-8")
+    found = {f.line for f in lint([tmp_path], isolated=True, select=["TCL1"]).findings}
+    assert found == {n for n, line in enumerate(METRIC.splitlines(), 1) if line.endswith("# told")}

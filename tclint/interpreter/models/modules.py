@@ -315,6 +315,9 @@ def method_of_instance(
         tensor = tensor_of(keywords.get("tensor", UNKNOWN)) or Tensor(PROVEN)
         frame.interp.instance_attributes.store(frame, receiver, str(args[0].value), tensor.with_(flags=PARAMETER))
         result = NONE
+    elif name in facts.named("registers what its module holds") and len(given := [*args, *keywords.values()]) >= 2:
+        _register(frame, node, receiver, name, given[0], given[1])  # in the order of the signature, as they are written
+        result = NONE
     frame.interp.emitter.call(frame, node, f"torch.nn.Module.{name}", args, keywords, receiver, result)
     return result
 
@@ -423,11 +426,11 @@ def walked(frame: Frame, node: ast.AST, name: str) -> Value | None:
 
 def _register(frame: Frame, node: ast.AST, receiver: Instance, method: str, target: Value, value: Value) -> None:
     """`self.register_buffer("mask", mask)` and its like set an attribute."""
-    if method == "register_buffer":
-        tensor = tensor_of(value)
-        if tensor is not None:
-            value = tensor.with_(flags=PARAMETER | (tensor.flags & (SPARSE | NO_GRADIENT)), conf=PROVEN)
-        elif value is UNKNOWN:
+    tensor = tensor_of(value)
+    if tensor is not None:
+        value = tensor.with_(flags=PARAMETER | (tensor.flags & (SPARSE | NO_GRADIENT)), conf=PROVEN)
+    elif method == "register_buffer":
+        if value is UNKNOWN:
             value = Tensor(PROVEN, "", -1, PARAMETER, frame.origin(node))
     elif any(isinstance(option, ClassValue) for option in value.options):
         # torch refuses a class there: `layer` was made of it before, where it was one.
