@@ -121,6 +121,24 @@ def python_only(node: ast.expr) -> frozenset[str]:
     return frozenset[str]().union(*told) if all(told) else frozenset()
 
 
+def holds_plain(node: ast.expr) -> bool:
+    """Whether an annotation names a list or a tuple of plain numbers or words, however deep: no tensor is one."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return all(holds_plain(part) for part in (node.left, node.right) if not _is_none(part))
+    if not isinstance(node, ast.Subscript):
+        return False
+    name = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    parts = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is ... or _is_none(part))]
+    if name in ("Optional", "Union"):
+        return bool(parts) and all(map(holds_plain, parts))
+    return name in _LISTS | _TUPLES and bool(parts) and all(python_only(part) or holds_plain(part) for part in parts)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _either(a: Value, b: Value) -> Value:
     """`A | B`. Next to None an unknown alternative stays unknown; next to a tensor it makes the whole unknown."""
     if a is UNKNOWN or b is UNKNOWN:
