@@ -10,7 +10,7 @@ from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import by_kind
-from tclint.values import EXPANDED, Evidence, FunctionValue, Scalar, Tensor, Value
+from tclint.values import EXPANDED, Const, Evidence, FunctionValue, Scalar, Tensor, Value
 
 
 class ExpandBatchStride(Rule):
@@ -64,6 +64,8 @@ class ExpandBatchStride(Rule):
             node = tensor.origin.node
             if not _expands(node) or tensor.origin.path not in ("", event.module.path):
                 continue  # it came through other hands: nobody knows what they made of it
+            if _is_flat(event, node):
+                continue
             yield self.finding(
                 event,
                 f"`expand` over a size that varies, handed to a compiled callable (line {event.node.lineno}):"  # type: ignore[attr-defined]
@@ -138,7 +140,16 @@ def _expands(node: object) -> bool:
 
 
 def _expanded(value: Value) -> Tensor | None:
-    return value if isinstance(value, Tensor) and value.flags & EXPANDED else None
+    return value if isinstance(value, Tensor) and value.flags & EXPANDED and value.ndim != 1 else None
+
+
+def _is_flat(event: Event, node: object) -> bool:
+    """Whether one size alone is given, `timestep.expand(n)`: what one dimension has for a stride nobody asks where it is 1,
+    and of a tensor without dimensions it is 0 for any size."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+        return False
+    size = event.ask.evaluate(node.args[0])
+    return isinstance(size, Scalar) or isinstance(size, Const) and isinstance(size.value, int)
 
 
 def _read(node: ast.AST) -> dict[str, int]:
