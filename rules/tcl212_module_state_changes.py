@@ -13,7 +13,7 @@ from tclint.rules._state import attribute_change, layer_change, layers_in
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
 from tclint.values import PARAMETER, SIZE, Dict, Instance, Object, Seq, Tensor
-from tclint.values.evidence import Variation
+from tclint.values.evidence import SETTLES, Variation
 
 
 class ModuleStateChanges(Rule):
@@ -62,6 +62,17 @@ class ModuleStateChanges(Rule):
         owner = event.cls
         if event.evidence is None or owner is None or event.site is None or not event.at_entry:
             return
+        classes = list(dict.fromkeys(call.of for call in event.evidence.calls))
+        if len(classes) > SETTLES and all(classes):
+            shown = ", ".join(classes[:SETTLES]) + ", …"
+            yield self.finding(
+                event,
+                f"`{owner.name}` and its subclasses share this code ({event.evidence.places}, of {shown}): the class of `self`"
+                " is guarded, and each compiles again",
+                node=header(event.node),
+                confidence=Confidence.HIGH,
+                help="decorate the method of each class by itself",
+            )
         if not event.ask.is_nn_module(owner):
             return
         init = event.ask.method(owner, "__init__")

@@ -35,7 +35,7 @@ class Bag(nn.Module):
 def main():
     data = Sentences([3, 5, 8, 8, 10, 11, 13, 15])
     loader = DataLoader(data, batch_size=2, collate_fn=collate)
-    model = torch.compile(Bag(), dynamic=False)
+    model = torch.compile(Bag(), dynamic=False)  # recompile
     for ids in loader:
         model(ids).sum().backward()
 

@@ -10,7 +10,7 @@ class Net(nn.Module):
         self.out = nn.Linear(8, 2)
 
     def forward(self, x):  # recompile
-        return self.out(self.drop(torch.relu(self.fc(x))))
+        return self.out(self.drop(torch.relu(self.fc(x))))  # recompile
 
 
 net = Net()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from tclint.events.queries import Queries
 from tclint.model.finding import Span
 from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
-from tclint.values.compiled import code_of
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
@@ -430,10 +429,7 @@ class Compile(Event):
     @property
     def evidence(self) -> Evidence | None:
         """What is known of the calls of what is compiled here."""
-        target, site = self.target, self.begun
-        while isinstance(target, Compiled):
-            target = target.target
-        return self.frame.interp.account.evidence(code_of(target, site), site.dynamic, site.test, site.path)
+        return self.frame.interp.account.evidence_at(self.begun, self.target)
 
 
 class ModuleEvent(Event):

@@ -67,6 +67,8 @@ class Account(Protocol):
 
     def evidence(self, code: Hashable, dynamic: bool | None, in_test: bool, path: str) -> Evidence | None: ...
 
+    def evidence_at(self, site: CompileSite, target: Value) -> Evidence | None: ...
+
 
 class Interpretation(Protocol):
     """What the interpreter knows of the program: the parts of it that answer questions."""

@@ -10,8 +10,20 @@ from typing import TYPE_CHECKING
 from tclint.interpreter.readings import read_by
 from tclint.interpreter.training_flag import looks_at_mode
 from tclint.sources.roles import is_test
-from tclint.values import UNKNOWN, Const, Evidence, FunctionValue, Instance, Scalar, Value
+from tclint.values import (
+    UNKNOWN,
+    Compiled,
+    CompileSite,
+    Const,
+    Evidence,
+    FunctionValue,
+    Instance,
+    Scalar,
+    Value,
+)
+from tclint.values.compiled import code_of
 from tclint.values.moments import COUNTED_UP, GROWS, MAX_MOMENTS, Call, Moment, StatePlace, Walk, Write
+from tclint.values.object import is_some_module
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -74,6 +86,18 @@ class Account:
             self._evidence[key] = best
         return best
 
+    def evidence_at(self, site: CompileSite, target: Value) -> Evidence | None:
+        """The same for what is compiled at a site."""
+        while isinstance(target, Compiled):
+            target = target.target
+        targets = [target]
+        if target is UNKNOWN or is_some_module(target):
+            # What a constructor or a helper compiles, its callers know: the calls of what they hand over count.
+            targets += [given for given, where in self._interp.learned.targets if where is site]
+        codes = dict.fromkeys(code_of(each, site) for each in targets)
+        found = [self.evidence(code, site.dynamic, site.test, site.path) for code in codes]
+        return max((each for each in found if each is not None), key=lambda each: each.weight, default=None)
+
     def walks(self, callee: Hashable, in_test: bool) -> Sequence[Walk]:
         """The walks in which something is called; those of tests only for what is compiled in a test."""
         callers = self._callers
@@ -126,9 +150,10 @@ class Account:
         made = {} if self.choosing else self._interp.heap.made_with(target)
         given = tuple(self._as_passed(value, target) for value in args)
         named = {name: self._as_passed(value, target) for name, value in keywords.items()}
-        self._add(
-            Call(code, frame.module.path, node, given, named, frame.modes, cells, made, self._moded(frame, target))
-        )
+        bound = target.bound if isinstance(target, FunctionValue) else None
+        of = bound.cls.qualname if isinstance(bound, Instance) and not self.choosing else ""
+        moded = self._moded(frame, target)
+        self._add(Call(code, frame.module.path, node, given, named, frame.modes, cells, made, moded, of))
 
     def _moded(self, frame: Frame, target: Value) -> bool:
         """Whether the flag for training matters to what is called: asked where something has set it."""

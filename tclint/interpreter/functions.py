@@ -325,6 +325,8 @@ class Functions:
             held = [*env.values(), *(captured[n] for n in names)] if captured else env.values()
             told = tuple([captured[n].key for n in names]) if captured else ()
             key, objects = (*key, told), tuple([v.identity for v in held if v.identity])
+            if objects and heap.building:
+                key = (*key, objects)  # what a constructor's method stores is stored in this very object
             # What objects hold decides only where somebody asks: then a result counts for as long as they hold it.
             stateful = memo.stateful.get(key)
             plain = key

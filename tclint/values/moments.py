@@ -55,6 +55,8 @@ class Call:
     """What the object was made with whose code it is, by the parameters of its constructor."""
     moded: bool = True
     """Whether it may compute something else in training."""
+    of: str = ""
+    """The class of the object whose method it is; nothing where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,7 @@ MISSED = {
     "cfgobj__simple_namespace_mode_str",
     "dtype__quant_levels_mixed",
     "everyday__aug_strength_partial",
-    "everyday__collate_pad_longest_static",
-    "everyday__dropout_curriculum_modules",
     "everyday__hidden_state_none_and_grad",  # linted beside programs that freeze parameters
-    "everyday__image_sizes_collate",
     "everyday__sequence_bucket_iter",
     "everyday__speculative_lengths",
     "everyday__task_router_strings",
@@ -47,6 +44,13 @@ MISSED = {
     "optim__sgd_nesterov_flags",
     "shape__name_from_length",
     "site__stages_with_strides",
+    "users__class_attr_switch",
+    "users__contiguity",
+    "users__module_argument_sizes",
+    "users__numpy_lengths",
+    "users__queue_server",
+    "users__train_eval_phases",
+    "users__unfreeze_each_epoch",
 }
 
 

@@ -100,6 +100,13 @@ def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
         for inner in nodes(node):
             if isinstance(inner, ast.NamedExpr) and inner.target.id in frame.env:
                 saved[inner.target.id] = frame.env[inner.target.id]
+    if frame.region is None:
+        # `[queue.pop(0) for _ in range(n)]` leaves less in it.
+        own = {n.id for n in nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for name, held in saved.items():
+            now = frame.env.get(name, held)
+            if now is not held and held.depth and name not in own:
+                saved[name] = now
     return saved
 
 
@@ -150,6 +157,8 @@ def _generators(
         ):
             out: list[Value] = []
             loose: list[Value] = []
+            walked = frame.region is None
+            frame.walked += walked
             for item in iterable.items:
                 stores.store(frame, first.target, item, first.target, quiet=True)
                 made = body()
@@ -157,6 +166,7 @@ def _generators(
                     out.extend(made)
                 else:
                     loose.append(made)
+            frame.walked -= walked
             if loose or not decided:
                 return join_all([*out, *loose]), length
             return out, ""

@@ -80,6 +80,8 @@ def _len(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
         known = _counted_items(value)
     if known is not None:
         return Const(known)
+    if frame.region is None and isinstance(value, Tensor) and 0 in value.varied:
+        return Scalar("int", "random", frame.origin(node))
     source = value.length_source
     return Scalar("int", source, frame.origin(node)) if source else INT
 

@@ -243,8 +243,12 @@ def padded_together(tensors: Args, batch_first: Value | None, result: Tensor) ->
         return result
     exact = parts[0].exact if all(part.exact == parts[0].exact for part in parts) else ""
     unsure = GRADIENT_UNKNOWN if any(part.flags & GRADIENT_UNKNOWN for part in parts) else 0
-    layout = layouts.padded_together(known, plain(batch_first) if batch_first is not None else False)
+    first = plain(batch_first) if batch_first is not None else False
+    layout = layouts.padded_together(known, first)
     result = result.with_(exact=exact, flags=result.flags | unsure)
+    if layout is None and isinstance(first, bool) and any(0 in part.varied for part in parts):
+        # As long as the longest, and each is of another length every time.
+        return result.with_(shape=(None, None, *known[0].sizes[1:]), varied=frozenset({int(first)}))
     return result.with_(shape=layout.sizes, strides=layout.strides) if layout is not None else result
 
 

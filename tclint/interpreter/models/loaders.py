@@ -33,6 +33,8 @@ from tclint.values.moments import COLLATED, KEPT
 LOADER: Final = "torch.utils.data.DataLoader"
 _TENSORS: Final = "torch.utils.data.TensorDataset"
 _SUBSET: Final = "torch.utils.data.Subset"
+_ROWS: Final = 48
+"""Rows of a data set that are collated one by one."""
 _BATCHES: Final = 24
 """Batches that are told one by one."""
 
@@ -79,9 +81,12 @@ def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     size = args[1] if len(args) > 1 else keywords.get("batch_size", Const(1))
     cut = keywords.get("drop_last", Const(False))
     many = _length(frame, node, args[0])
-    if "collate_fn" in keywords:
-        return _collating(frame, node, keywords["collate_fn"])
     plain = not {"batch_sampler", "sampler"} & keywords.keys() and len(args) < 3
+    if "collate_fn" in keywords:
+        batches = None
+        if plain and _is_no(keywords.get("shuffle")) and isinstance(size, Const) and isinstance(cut, Const):
+            batches = _in_turn(frame, node, args[0], many, size.value, bool(cut.value))
+        return _collating(frame, node, keywords["collate_fn"], args[0], batches)
     if not (plain and many is not None and isinstance(size, Const) and isinstance(cut, Const)):
         return Object(LOADER, frame.origin(node))
     row = _row(frame, node, args[0])
@@ -93,11 +98,47 @@ def _loader(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return Object(LOADER, frame.origin(node), "", Seq("list", _told(frame, row, size.value, whole, rest, cut)))
 
 
-def _collating(frame: Frame, node: ast.AST, collate: Value) -> Value:
-    """A loader whose batches a function of the program makes, out of rows that nobody knows."""
+def _is_no(flag: Value | None) -> bool:
+    return flag is None or isinstance(flag, Const) and not flag.value
+
+
+def _in_turn(
+    frame: Frame, node: ast.AST, dataset: Value, many: int | None, size: object, cut: bool
+) -> list[tuple[Value, ...]] | None:
+    """The rows of each batch, where they come in their order and the sizes of all of them are known."""
+    if many is None or many > _ROWS or not isinstance(size, int) or size < 1:
+        return None
+    if isinstance(dataset, Object):  # of torch's own: what its rows are is told once for all of them
+        return None
+    rows = [dataset.item(frame, node, Const(place)) for place in range(many)]
+    if not all(_is_measured(row) for row in rows):
+        return None
+    batches = [tuple(rows[start : start + size]) for start in range(0, many, size)]
+    return batches[:-1] if cut and many % size else batches
+
+
+def _is_measured(row: Value) -> bool:
+    """Whether all that is in a row is known, of tensors how large they are."""
+    if isinstance(row, Seq):
+        return row.items is not None and all(map(_is_measured, row.items))
+    if isinstance(row, Dict):
+        return row.elem is None and all(map(_is_measured, row.items.values()))
+    if isinstance(row, Tensor):
+        return isinstance(row.shape, tuple) and None not in row.shape
+    return isinstance(row, (Const, Scalar))
+
+
+def _collating(
+    frame: Frame, node: ast.AST, collate: Value, dataset: Value, batches: Sequence[tuple[Value, ...]] | None
+) -> Value:
+    """A loader whose batches a function of the program makes, one by one or out of rows that nobody knows."""
     if not isinstance(collate, (FunctionValue, Instance, Method, Partial)):
         return Object(LOADER, frame.origin(node))
-    batch = _made_anew(collate.call(frame, node, [Seq("list", None)], {}))
+    if batches is not None:
+        made = tuple(collate.call(frame, node, [Seq("list", rows)], {}) for rows in batches)
+        return Object(LOADER, frame.origin(node), "", Seq("list", made))
+    row = _row(frame, node, dataset)
+    batch = _made_anew(collate.call(frame, node, [Seq("list", None, row if row is not None else UNKNOWN)], {}))
     return Object(LOADER, frame.origin(node), "", Seq("loader", None, batch))
 
 

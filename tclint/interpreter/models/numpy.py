@@ -66,7 +66,7 @@ def _call(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords
     if name in facts.named("makes an array"):
         return Tensor(PROVEN, "", -1, ARRAY | HOST, origin)
     if name.startswith("numpy.random."):
-        return _draw(measured(frame, name, None, args, keywords, origin), keywords, origin)
+        return _draw(frame, measured(frame, name, None, args, keywords, origin), keywords, origin)
     made = measured(frame, name, None, args, keywords, origin)
     if isinstance(made, (Seq, Dict, Object, Const)) or made is STR:
         return made
@@ -128,10 +128,13 @@ def _single(made: Value) -> TypeGuard[Tensor]:
     return isinstance(made, Tensor) and made.ndim == 0
 
 
-def _draw(drawn: Value, keywords: Keywords, origin: Origin) -> Value:
+def _draw(frame: Frame, drawn: Value, keywords: Keywords, origin: Origin) -> Value:
     """What a draw gives: an array where a size is asked for. One number is Python's: Dynamo leaves the graph to draw it."""
-    size = keywords.get("size", NONE)
-    return drawn if size is NONE else Tensor(USED, "", -1, ARRAY | HOST, origin)
+    if keywords.get("size", NONE) is not NONE:
+        return Tensor(USED, "", -1, ARRAY | HOST, origin)
+    if frame.region is None and isinstance(drawn, Scalar) and drawn.type in ("int", "float"):
+        return Scalar(drawn.type, "random", origin)
+    return drawn
 
 
 def _generator_method(
@@ -139,7 +142,7 @@ def _generator_method(
 ) -> Value | None:
     full = f"{receiver.name}.{name}"
     origin = frame.origin(node)
-    result = _draw(measured(frame, full, receiver, args, keywords, origin), keywords, origin)
+    result = _draw(frame, measured(frame, full, receiver, args, keywords, origin), keywords, origin)
     result = arrays.told(frame, node, full, args, keywords, result)
     frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
     return result

@@ -230,9 +230,11 @@ def _computed(node: ast.AST) -> bool:
 
 def _sizes(frame: Frame, tensor: Tensor) -> tuple[Value, ...] | None:
     """The sizes of a tensor that eager code has made; in compiled code they may be symbols."""
-    if frame.region is not None or not isinstance(tensor.shape, tuple) or None in tensor.shape:
+    if frame.region is not None or not isinstance(tensor.shape, tuple) or (None in tensor.shape and not tensor.varied):
         return None
-    return tuple(Const(size) for size in tensor.shape)
+    drawn = Scalar("int", "random", frame.origin(tensor.origin.node or ast.Pass()))
+    unknown = {dim: drawn if dim in tensor.varied else SIZE for dim in range(len(tensor.shape))}
+    return tuple(unknown[dim] if size is None else Const(size) for dim, size in enumerate(tensor.shape))
 
 
 def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: bool) -> Value:

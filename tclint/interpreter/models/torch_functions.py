@@ -264,8 +264,10 @@ def function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywo
         return joined(args[0].items, args[1] if len(args) > 1 else keywords.get("dim"), JOINS[name], result)
     if short == "einsum":
         return summed(args[0], args[1:], result)
-    if short == "pad_sequence" and isinstance(args[0], Seq) and args[0].items is not None:
-        return padded_together(args[0].items, args[1] if len(args) > 1 else keywords.get("batch_first"), result)
+    if short == "pad_sequence" and isinstance(args[0], Seq):
+        elem = args[0].elem
+        parts = args[0].items or ((elem,) if isinstance(elem, Tensor) and elem.varied else ())
+        return padded_together(parts, args[1] if len(args) > 1 else keywords.get("batch_first"), result)
     return result
 
 
