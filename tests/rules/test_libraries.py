@@ -401,3 +401,30 @@ def test_the_forward_of_a_metric_calls_what_its_class_has(tmp_path: Path) -> Non
     (tmp_path / "metric.py").write_text(METRIC, encoding="utf-8")
     found = {f.line for f in lint([tmp_path], isolated=True, select=["TCL1"]).findings}
     assert found == {n for n, line in enumerate(METRIC.splitlines(), 1) if line.endswith("# told")}
+
+
+MADE = """\
+from torch import nn
+from torch_geometric.nn import SAGEConv, global_mean_pool
+from torch_geometric.utils import degree, to_dense_batch
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = SAGEConv(width, width)
+
+    def forward(self, data):
+        nodes = self.layer(data.x, data.edge_index)
+        pooled = global_mean_pool(nodes, data.batch, size=3)
+        if pooled.max() > 3:  # told
+            return pooled
+        dense, there = to_dense_batch(nodes, data.batch, batch_size=3, max_num_nodes=5)
+        return dense[there], data.x[degree(data.edge_index[0], 5) > 1]  # told
+"""
+
+
+def test_what_layers_of_graphs_give_is_a_tensor_whatever_they_get(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(MADE, encoding="utf-8")
+    found = {f.line for f in lint([tmp_path], isolated=True, select=["TCL1"]).findings}
+    assert found == {n for n, line in enumerate(MADE.splitlines(), 1) if line.endswith("# told")}

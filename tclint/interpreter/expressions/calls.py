@@ -7,6 +7,7 @@ from typing import Final
 
 from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles, holder
+from tclint.interpreter.expressions import taken
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
 from tclint.interpreter.stores import note_update
@@ -72,6 +73,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
                 who = "a tensor that comes in" if comes_in else "a tensor"
                 exceptions.fails(frame, node, f"method that {who} has not")
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
+        if frame.region is not None and node.args:
+            taken.tell(frame, node, receiver, func_node.attr)
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)
         if frame.capturing:
@@ -82,6 +85,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         return _super(frame, node)
     args, keywords, open_ended = arguments(frame, node)
     result = func.call(frame, node, args, keywords, open_ended)
+    if frame.region is not None and node.args:
+        taken.tell(frame, node, func)
     if frame.capturing:
         frame.interp.recordings.make(node, result)
     return result

@@ -1,4 +1,4 @@
-"""Transforms of torchvision and torchaudio: what they make of a tensor is one."""
+"""Transforms, layers and functions of libraries beside torch: what they make of a tensor is one."""
 
 from __future__ import annotations
 
@@ -9,28 +9,36 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords, library, other
 from tclint.torch_facts import facts
-from tclint.values import UNKNOWN, Object, Tensor, Value, tensor_of
+from tclint.values import UNKNOWN, USED, Object, Seq, Tensor, Value, tensor_of
 
 _TRANSFORMS: Final = facts.named("gives a tensor for a tensor")
+_MASKED: Final = facts.named("gives a tensor and its mask for a tensor")
+# Nobody hands these an image or an array: what is not known is a tensor, too.
+_OF_TENSORS: Final = tuple(name.removesuffix("*") for name in facts.named("takes tensors alone"))
 _CALL: Final = ".__call__"
 
 
-def _result(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+def _result(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
     given = next((tensor for value in (*args, *keywords.values()) if (tensor := tensor_of(value)) is not None), None)
-    return Tensor(given.conf, "", -1, 0, frame.origin(node)) if given is not None else UNKNOWN
+    sure = USED if name.startswith(_OF_TENSORS) else 0
+    conf = max(given.conf if given is not None else 0, sure)
+    if not conf:
+        return UNKNOWN
+    made = Tensor(conf, "", -1, 0, frame.origin(node))
+    return Seq("tuple", (made, made.with_(dtype="b"))) if name in _MASKED else made
 
 
 def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    if name in _TRANSFORMS:
-        return _result(frame, node, args, keywords)
+    if name in _TRANSFORMS or name in _MASKED:
+        return _result(frame, node, name, args, keywords)
     return other(frame, node, name, args, keywords, open_ended)
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    result = _result(frame, node, args, keywords)
+    result = _result(frame, node, func.name + _CALL, args, keywords)
     frame.interp.emitter.call(frame, node, func.name + _CALL, args, keywords, func, result)
     return result
 
 
-library(sorted({name.partition(".")[0] for name in _TRANSFORMS}), _function)
+library(sorted({name.partition(".")[0] for name in (*_TRANSFORMS, *_MASKED)}), _function)
 objects.register(*(name.removesuffix(_CALL) for name in _TRANSFORMS if name.endswith(_CALL)), call=_call)
