@@ -48,6 +48,9 @@ class ModuleStateChanges(Rule):
     Fix: `copy_` into a buffer of fixed size, a local variable, or build all blocks before compiling. Not applied by itself:
     a tensor of the same shape costs nothing, and one of another shape cannot be copied.
 
+    A layer of torch hands its settings to an operation, which writes them into the program: `m.p = rate` for every dropout
+    between two calls compiles again for each rate. And a compiled method is compiled for each class that inherits it.
+
     Said only where the calls in sight make three programs or more.
     """
 
