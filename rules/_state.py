@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.program import Assignment, Function, Module
 from tclint.sources.text import lines_of
@@ -16,6 +16,8 @@ from tclint.torch_facts import facts
 from tclint.values import UNKNOWN, Const, Dict, Instance, Object, Seq, Value
 from tclint.values.evidence import Variation
 from tclint.values.moments import StatePlace
+
+_IN_THE_GRAPH: Final = facts.named("is a setting of a layer that is no part of the program")
 
 if TYPE_CHECKING:
     from tclint.events import Event
@@ -205,7 +207,8 @@ def layer_change(event: Event, layers: Iterable[str]) -> tuple[str, Variation]:
         return "", Variation(0, "")
     written = [place for place in evidence.writes("attribute") if not place[1]]
     of = frozenset(layers) if written else ()
-    varied = [(f"{place[2]}.{place[3]}", evidence.change(place, None, True)) for place in written if place[2] in of]
+    named = ((f"{place[2]}.{place[3]}", place) for place in written if place[2] in of)
+    varied = [(name, evidence.change(place, None, True)) for name, place in named if name not in _IN_THE_GRAPH]
     return max(varied, key=lambda each: each[1].programs, default=("", Variation(0, "")))
 
 
