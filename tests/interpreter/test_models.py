@@ -425,3 +425,10 @@ def test_a_library_is_asked_for_all_of_its_names() -> None:
     finally:
         del functions._LIBRARIES["invented"]
     assert seen == ["invented.a.b", "invented.c"]
+
+
+def test_a_flag_is_no_tensor_that_another_function_is_called_with() -> None:
+    """`net(x, sigma)` where `net` may be one of several: an annotation `bool` says which of them the call is not for."""
+    before = "def g(a, flag: bool = False):\n    return flag\n"
+    assert value_of("g(x, x.float())", before=before).key == BOOL.key
+    assert tensor(value_of("g(x, x > 0)", before=before)).dtype == "b"
