@@ -9,7 +9,7 @@ from tclint.events import Call
 from tclint.model.finding import Confidence, Effect, Finding, Severity
 from tclint.program import Answers, Module
 from tclint.ruleset.rule import Rule
-from tclint.sources.roles import is_test
+from tclint.sources.roles import tries
 from tclint.values import Const
 
 
@@ -36,8 +36,8 @@ class EnvReadInRegion(Rule):
     Fix: read the variable once outside, in `__init__` or at import, and pass it on; or `os.environ.get`, which is
     guarded.
 
-    Where nothing in the program but its tests sets the variable the confidence is low. Versions: 2.9 and later (2.6
-    guarded `os.getenv`).
+    Where nothing in the program but its tests, examples and benchmarks sets the variable the confidence is low. Versions: 2.9
+    and later (2.6 guarded `os.getenv`).
     """
 
     code, name = "TCL502", "env-read-in-region"
@@ -48,9 +48,9 @@ class EnvReadInRegion(Rule):
     def on_call(self, event: Call) -> Iterator[Finding]:
         variable = event.arg(0, "key")
         name = variable.value if isinstance(variable, Const) and isinstance(variable.value, str) else ""
-        # What a test sets is another run: it reads the variable before it compiles.
+        # What a test or an example sets is another run: it reads the variable before it compiles.
         by_program = event.ask.of_files(_variables_set).index(_by_name).get(name)
-        changes = by_program is True or (by_program is False and is_test(event.module.path))
+        changes = by_program is True or (by_program is False and tries(event.module.path))
         yield self.finding(
             event,
             f"`os.getenv({name!r})` is read once, at compile time" + ("; the program changes it" if changes else ""),
@@ -75,9 +75,9 @@ def _variables_set(module: Module) -> tuple[str, ...]:
 
 
 def _by_name(files: Answers) -> dict[str, bool]:
-    """The variables that some file of the program sets, and whether another file than a test does."""
+    """The variables that some file of the program sets, and whether another file than a test or an example does."""
     found: dict[str, bool] = {}
     for path, names in files.items():
         for name in names:
-            found[name] = found.get(name, False) or not is_test(path)
+            found[name] = found.get(name, False) or not tries(path)
     return found

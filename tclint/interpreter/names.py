@@ -36,8 +36,8 @@ from tclint.values import (
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
-# Other names under which torch's modules are reached.
-_ALIASES: Final = {"torch.functional": "torch"}
+# Other names under which modules and functions of torch are reached.
+_ALIASES: Final = {"torch.functional": "torch", "torchvision._is_tracing": "torch._C._get_tracing_state"}
 _MODULES: Final = "torch.nn.modules."
 # What every run knows wherever it is linted: torch is asked on Linux, and what is only for other systems is not told.
 _CONSTANTS: Final[Mapping[str, Value]] = {

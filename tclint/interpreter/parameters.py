@@ -246,7 +246,8 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
 def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value, open_ended: bool) -> Value:
     """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
 
-    Words are never tensors, whatever the caller shows; numbers may be, where torch itself made them and the caller says what
+    Words are never tensors, whatever the caller shows, nor are flags other than tensors of flags: the call is for another of
+    several functions; numbers may be, where torch itself made them and the caller says what
     goes where: `*args` that go through a wrapper of several functions do not, nor does `Dict[str, Tensor]`, which is written for
     all that a dict holds. Nor is an annotation a proof. Of alternatives a list is none where the annotation says `Tensor`.
     """
@@ -260,7 +261,8 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
         return UNKNOWN  # two annotations that contradict each other
     promised = hints.python_only(node.annotation)
     proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended and not _is_one_of_many(tensor)
-    if not promised or proven and promised != {"str"}:
+    never = promised <= ({"str"} if tensor.dtype == "b" else {"str", "bool"})
+    if not promised or proven and not never:
         return value
     return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node, function.module.path))
 

@@ -157,6 +157,10 @@ def test_setattr_is_a_store() -> None:
         ("x.float()", "f", -1, 0),
         ("x.masked_select(mask)", "", 1, DATA_SIZED),
         ("x[x > 0]", "", -1, DATA_SIZED),
+        ("torch.repeat_interleave(x, dim=1, repeats=n)", "", -1, 0),
+        ("torch.repeat_interleave(x, repeats=u, dim=1)", "", -1, 0),
+        ("x.repeat_interleave(repeats=n, dim=1)", "", -1, 0),
+        ("torch.repeat_interleave(x, repeats=x.long())", "", -1, DATA_SIZED),
         ("torch.softmax(x, -1)", "f", -1, 0),
         ("torch.sparse_coo_tensor(u, u)", "", -1, SPARSE),
         ("nn.Parameter(torch.zeros(2))", "", -1, PARAMETER),
@@ -232,6 +236,11 @@ def test_patterns_of_einops(expression: str, ndim: int) -> None:
 )
 def test_torch(expression: str, value: Value) -> None:
     assert value_of(expression).key == value.key
+
+
+def test_nothing_is_traced_for_jit_while_compiling() -> None:
+    assert value_of("torchvision._is_tracing()", before="import torchvision\n").key == NONE.key
+    assert value_of("torchvision._is_tracing()", before="import torchvision\n", compiled=False).key == BOOL.key
 
 
 def test_while_compiling_is_a_question_in_eager_code() -> None:
@@ -416,3 +425,10 @@ def test_a_library_is_asked_for_all_of_its_names() -> None:
     finally:
         del functions._LIBRARIES["invented"]
     assert seen == ["invented.a.b", "invented.c"]
+
+
+def test_a_flag_is_no_tensor_that_another_function_is_called_with() -> None:
+    """`net(x, sigma)` where `net` may be one of several: an annotation `bool` says which of them the call is not for."""
+    before = "def g(a, flag: bool = False):\n    return flag\n"
+    assert value_of("g(x, x.float())", before=before).key == BOOL.key
+    assert tensor(value_of("g(x, x > 0)", before=before)).dtype == "b"

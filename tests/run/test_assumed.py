@@ -395,7 +395,7 @@ def test_what_a_test_compiles_for_itself_is_no_evidence_for_the_program(project:
     assert [f.line for f in report.findings if f.path == "prog.py"] == []
 
 
-def test_a_variable_that_only_a_test_sets_is_no_change(project: Project) -> None:
+def test_a_variable_that_only_a_test_or_an_example_sets_is_no_change(project: Project) -> None:
     source = """
         import os
         import torch
@@ -405,7 +405,8 @@ def test_a_variable_that_only_a_test_sets_is_no_change(project: Project) -> None
             return x * float(os.getenv("SCALE", "1"))
     """
     sets = "import os\nos.environ['SCALE'] = '2'\n"
-    assert shown(project.write({"prog.py": source, "test_prog.py": sets}).lint()) == []
+    trying = {"test_prog.py": sets, "examples/run.py": sets, "benchmarks/speed.py": sets}
+    assert shown(project.write({"prog.py": source, **trying}).lint()) == []
     assert shown(project.write({"main.py": sets}).lint()) == ["prog.py:6 TCL502"]
 
 

@@ -70,8 +70,8 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
             _put(none_env, place, NONE, frame)
         if some_env is not None and isinstance(value, Union):
             _put(some_env, place, value.without_none(), frame)
-    elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node)):
-        # Only a run in half precision, or on another kind of device, gets past this test.
+    elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node) or _is_empty(node)):
+        # Only a run in half precision, on another kind of device, or with nothing to compute gets past this test.
         then[RARE] = TRUE
     elif operator in (ast.Eq, ast.NotEq) and isinstance(node.left, ast.Attribute) and node.left.attr == "__name__":
         same, others = (then, otherwise) if operator is ast.Eq else (otherwise, then)
@@ -95,6 +95,13 @@ def _is_other_device(node: ast.Compare) -> bool:
     """`device == "xpu"`: the facts are those of CPUs and CUDA devices."""
     comparator = node.comparators[0]
     return isinstance(comparator, ast.Constant) and comparator.value in devices.OTHERS
+
+
+def _is_empty(node: ast.Compare) -> bool:
+    """`picked.numel() == 0`: there is nothing to compute."""
+    asked, none = node.left, node.comparators[0]
+    counted = isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute) and asked.func.attr == "numel"
+    return counted and isinstance(none, ast.Constant) and none.value == 0
 
 
 def _put(env: Env, place: str, value: Value, frame: Frame) -> None:

@@ -66,6 +66,14 @@ def way_of(args: Args, keywords: Keywords) -> str:
     return ",".join(words)
 
 
+def is_sized_by_values(key: str, args: Args, keywords: Keywords) -> bool:
+    """Whether the size of a result depends on values. What is given by keyword may be given by position: `repeat_interleave(x, repeats=2)`."""
+    if not traits.is_sized_by_values(key, way_of(args, keywords)):
+        return False
+    rest = [value for name, value in sorted(keywords.items()) if name not in _RANKING]
+    return not rest or traits.is_sized_by_values(key, way_of([*args, *rest], {}))
+
+
 def _word(value: Value) -> str:
     if isinstance(value, Tensor):
         return "T"

@@ -20,11 +20,11 @@ from tclint.interpreter.models.results import (
     dtype_argument,
     flat,
     is_number,
+    is_sized_by_values,
     of_kind,
     reduces_to_pair,
     result_dtype,
     result_ndim,
-    way_of,
 )
 from tclint.torch_facts import facts, returns, traits
 from tclint.torch_facts.callers import MODULE_COMPILE
@@ -125,7 +125,7 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
         return _tensor_result(frame, tensor, name, args, keywords, origin)
     result = of_kind(kind, tensor, origin, key, args, keywords)
     if isinstance(result, Tensor):
-        follows = DATA_SIZED if traits.is_sized_by_values(key, way_of(args, keywords)) else 0
+        follows = DATA_SIZED if is_sized_by_values(key, args, keywords) else 0
         return result.with_(flags=result.flags | follows | tensor.flags & FOLDED)
     return result
 
@@ -215,7 +215,7 @@ def _tensor_result(frame: Frame, tensor: Tensor, name: str, args: Args, keywords
     if name.startswith("to_sparse"):
         return Tensor(tensor.conf, dtype, -1, SPARSE, origin)
     flags = 0
-    if traits.is_sized_by_values(key, way_of(args, keywords)):
+    if is_sized_by_values(key, args, keywords):
         flags = DATA_SIZED
     result = tensor.derived(origin, dtype, ndim)
     if name.startswith("new_"):

@@ -21,6 +21,7 @@ from tclint.interpreter.models.results import (
     dtype_argument,
     first_tensor,
     is_number,
+    is_sized_by_values,
     literal_dtype,
     of_kind,
     reduces_to_pair,
@@ -161,7 +162,7 @@ _VALIDATED: Final = frozenset(facts.named("validates its parameters on the host"
 
 def _is_sized_by_values(name: str, args: Args, keywords: Keywords) -> bool:
     """Whether the size of a result depends on values. An argument by keyword stands where the facts know: `num_classes=5`."""
-    if not traits.is_sized_by_values(name, way_of(args[1:], keywords)):
+    if not is_sized_by_values(name, args[1:], keywords):
         return False
     answer = calls.answer(facts.canonical(name), facts.NEWEST) if keywords else None
     placed = [*args]
