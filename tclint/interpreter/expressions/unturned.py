@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tclint.interpreter.frame import Frame
@@ -18,7 +18,13 @@ from tclint.values.constant import fold_compare
 
 # Where a name ends is said again: without it each shorter one would be tried, too.
 _STORED: Final = re.compile(rb"\.(\w+)\b[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)[ \t]*([^\n#;]*)")
-_UNPACKED: Final = re.compile(rb"\.(\w+)[ \t]*,")
+_TARGETS: Final = re.compile(
+    rb"^[ \t]*(?:(?:async[ \t]+)?for[ \t]+([^\n]*?)[ \t]in\b|\(?([\w.\[\]*, \t]*,[\w.\[\]*, \t)]*)=(?!=))", re.MULTILINE
+)
+"""What a line unpacks something into; the elements of a call end in a bracket that a target does not have."""
+_OVER_LINES: Final = re.compile(rb"^[ \t]*[\])][ \t]*=(?!=)", re.MULTILINE)
+_LISTED: Final = re.compile(rb"\.(\w+)[ \t]*,")
+_NAME: Final = re.compile(rb"\.(\w+)")
 _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
 _BY_ANY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*(?![\"'\s])|\b__dict__\b")
 _LITERAL: Final = re.compile(r"False|True|None|-?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?")
@@ -173,9 +179,16 @@ def _stores(module: Module) -> Mapping[str, frozenset[bytes]]:
         found.setdefault(name.decode(), set()).add(value.strip())
     # Looking for each plain text first is far faster than a pattern that starts anywhere.
     by_name = b"setattr(" in module.data or b"__dict__" in module.data
-    for pattern in (_UNPACKED, _BY_NAME) if by_name else (_UNPACKED,):
-        for name in pattern.findall(module.data):
-            found.setdefault(name.decode(), set()).add(b"?")
+    for name in (*_unpacked(module.data), *(_BY_NAME.findall(module.data) if by_name else ())):
+        found.setdefault(name.decode(), set()).add(b"?")
     if by_name and _BY_ANY_NAME.search(module.data):
         found[""] = {b"?"}
     return {name: frozenset(values) for name, values in found.items()}
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """The attributes that a file unpacks something into: `self.low, self.high = bounds`."""
+    if _OVER_LINES.search(data):
+        yield from _LISTED.findall(data)  # `(`, a target on each line, `) = …`
+    for target in _TARGETS.finditer(data):
+        yield from _NAME.findall(target[1] or target[2])
