@@ -11,7 +11,9 @@ from tclint.program import Class
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 
-_NAMERS: Final = frozenset(facts.named("registers what its module holds")) | {"register_buffer"}
+_NAMERS: Final = frozenset(
+    (*facts.named("registers what its module holds"), *facts.named("registers what a metric holds"), "register_buffer")
+)
 
 
 def may_be(name: str, order: Sequence[Class]) -> bool:

@@ -9,7 +9,9 @@ from tclint.program import Function, Module
 from tclint.sources.tree import bound_on_self, by_kind
 from tclint.torch_facts import facts
 
-_REGISTERS = frozenset(facts.named("registers what its module holds"))
+_REGISTERS = frozenset(facts.named("registers what its module holds")) | frozenset(
+    facts.named("registers what a metric holds")
+)
 _FILLS = _REGISTERS | frozenset(facts.named("adds a value to a sequence"))
 _CAPTURES = (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables")
 

@@ -306,8 +306,7 @@ class Functions:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
         memo = self._memo
         graphs = self._interp.graph_memory
-        off = frame is not None and frame.grad is False
-        region_key: Any = (region.key, off) if region is not None else None
+        region_key: Any = (region.key, frame is not None and frame.grad is False) if region is not None else None
         if region is None and frame is not None:
             recordings = self._interp.recordings
             seen = graphs.seen_by(value.closure), recordings.seen
@@ -480,11 +479,9 @@ class Functions:
 
     def promised(self, function: Function) -> Value:
         """What the annotation of a function says that it returns."""
-        node = function.node
-        if isinstance(node, ast.Lambda) or node.returns is None:
-            return UNKNOWN
-        origin = Origin(node.lineno, node, function.module.path)
-        return hints.evaluate(self._interp, function.module, node.returns, origin)
+        returns = getattr(function.node, "returns", None)  # a lambda has none
+        origin = Origin(function.node.lineno, function.node, function.module.path)
+        return hints.evaluate(self._interp, function.module, returns, origin)
 
 
 def _constructing(function: Function, caller: Frame | None) -> bool:

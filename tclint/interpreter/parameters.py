@@ -246,10 +246,10 @@ def _surer(interp: Interpreter, function: Function, node: ast.arg, known: Signat
 def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value, open_ended: bool) -> Value:
     """An argument of which the caller believes, without proof, that it is a tensor: not where the annotation says `int`.
 
-    Words are never tensors, whatever the caller shows, nor are flags other than tensors of flags: the call is for another of
-    several functions; numbers may be, where torch itself made them and the caller says what
-    goes where: `*args` that go through a wrapper of several functions do not, nor does `Dict[str, Tensor]`, which is written for
-    all that a dict holds. Nor is an annotation a proof. Of alternatives a list is none where the annotation says `Tensor`.
+    Words are never tensors, whatever the caller shows, nor are flags tensors of numbers: the call is for another function.
+    Numbers may be, where torch itself made them and the caller says what goes where: `*args` that go through a wrapper of several
+    functions do not, nor does `Dict[str, Tensor]`, which is written for all that a dict holds. Nor is an annotation a proof. Of
+    alternatives a list is none where the annotation says `Tensor`.
     """
     if isinstance(value, Union) and node.annotation is not None and hints.is_tensor(node.annotation):
         rest = [o for o in value.options if not (isinstance(o, Seq) and o.kind in ("list", "tuple"))]
@@ -257,19 +257,14 @@ def _agreed(interp: Interpreter, function: Function, node: ast.arg, value: Value
     tensor = tensor_of(value)
     if tensor is None or node.annotation is None:
         return value
-    if _is_only_annotated(tensor) and hints.holds_plain(node.annotation):
+    if tensor.origin is not None and isinstance(tensor.origin.node, ast.arg) and hints.holds_plain(node.annotation):
         return UNKNOWN  # two annotations that contradict each other
     promised = hints.python_only(node.annotation)
     proven = tensor.conf == PROVEN and isinstance(value, Tensor) and not open_ended and not _is_one_of_many(tensor)
-    never = promised <= ({"str"} if tensor.dtype == "b" else {"str", "bool"})
+    never = promised <= ({"str"} if tensor.dtype in ("", "b") else {"str", "bool"})
     if not promised or proven and not never:
         return value
     return hints.evaluate(interp, function.module, node.annotation, Origin(node.lineno, node, function.module.path))
-
-
-def _is_only_annotated(tensor: Tensor) -> bool:
-    """Whether the only witness of a tensor is a parameter that it comes from."""
-    return tensor.origin is not None and isinstance(tensor.origin.node, ast.arg)
 
 
 def _is_one_of_many(tensor: Tensor) -> bool:

@@ -12,7 +12,7 @@ from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
 from tclint.sources import roles
-from tclint.sources.tree import nodes
+from tclint.sources.tree import kinds, nodes
 from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
 
@@ -107,13 +107,19 @@ def _held(frame: Frame, node: ast.Attribute) -> object:
 
 
 def _left_at_default(frame: Frame, owner: Instance, name: str) -> object:
-    """The literal that a parameter of the constructor has by default, where all that build such objects leave it out."""
+    """The literal that a parameter of the constructor has by default, where all that build such objects leave it out.
+
+    Asked where something is known to be compiled: all files that name the class are gone through for it, which is much for a
+    library of which every forward is taken as compiled.
+    """
+    if frame.region is None or frame.region.site is None:
+        return _UNSET
     init = frame.interp.classes.find_method(owner.cls, "__init__")
     if init is None or init.cls is not owner.cls or name in init.stored_names():
         return _UNSET
     known = signature(init)
     default = next((held for each, held in (*known.nodes, *known.kwonly) if each.arg == name), None)
-    if not isinstance(default, ast.Constant):
+    if not isinstance(default, ast.Constant) or not _may_be_class(owner.cls.name):
         return _UNSET
     most = known.names.index(name) - 1 if name in known.names else len(known.names)
     built = owner.cls.module.program.answers(_builds, owner.cls.name, name, most).values()
@@ -125,25 +131,45 @@ def _builds(module: Module, cls: str, parameter: str, most: int) -> str:
     position and without this one by name."""
     if cls.encode() not in module.data or roles.is_test(module.path):
         return ""
-    found = ""
+    uses = module.index(_uses).get(cls, ())
+    if not all(use is not None and use[0] <= most and parameter not in use[1] for use in uses):
+        return "otherwise"
+    return "plainly" if uses else ""
+
+
+_Use = tuple[int, frozenset[str]]
+"""The arguments of a call: how many by position, and the names of the others."""
+
+
+def _uses(module: Module) -> Mapping[str, frozenset[_Use | None]]:
+    """How a file uses what may be a class by its name: with which arguments it calls it; None for another use than that, a base,
+    an annotation of a parameter and a test of what something is."""
+    found: dict[str, set[_Use | None]] = {}
+    some = kinds(module.tree)
     plain: set[int] = set()
-    for node in nodes(module.tree):
-        if isinstance(node, ast.Call):
-            given = [each.arg for each in node.keywords]
-            starred = None in given or any(isinstance(each, ast.Starred) for each in node.args)
-            if not starred and parameter not in given and len(node.args) <= most:
-                plain.add(id(node.func))
-                found = "plainly" if _named(node.func) == cls else found
-            if isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                plain |= {id(part) for each in node.args[1:] for part in nodes(each)}
-        elif isinstance(node, ast.ClassDef):
-            plain |= {id(each) for each in node.bases}
-        elif isinstance(node, ast.arg) and node.annotation is not None:
-            plain |= {id(part) for part in nodes(node.annotation)}
-    for node in nodes(module.tree):
-        if id(node) not in plain and _named(node) == cls:
-            return "otherwise"
-    return found
+    for call in some[ast.Call]:
+        name = _named(call.func)
+        plain.add(id(call.func))
+        if name == "isinstance":
+            plain |= {id(part) for each in call.args[1:] for part in nodes(each)}
+        elif _may_be_class(name):
+            given = frozenset([each.arg for each in call.keywords])
+            starred = None in given or ast.Starred in map(type, call.args)
+            found.setdefault(name, set()).add(None if starred else (len(call.args), given))
+    plain.update(id(base) for cls in some[ast.ClassDef] for base in cls.bases)
+    for parameter in some[ast.arg]:
+        if parameter.annotation is not None:
+            plain.update(map(id, nodes(parameter.annotation)))
+    for node in (*some[ast.Name], *some[ast.Attribute]):
+        name = node.id if type(node) is ast.Name else node.attr
+        if _may_be_class(name) and id(node) not in plain:
+            found.setdefault(name, set()).add(None)
+    return {name: frozenset(uses) for name, uses in found.items()}
+
+
+def _may_be_class(name: str) -> bool:
+    """Whether a name is written like that of a class: of the others nothing is kept."""
+    return name.lstrip("_")[:1].isupper()
 
 
 def _named(node: ast.AST) -> str:

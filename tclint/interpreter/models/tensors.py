@@ -269,10 +269,9 @@ def attribute(frame: Frame, node: ast.AST, tensor: Tensor, name: str, quiet: boo
     if kind == "device" or name == "device":
         return External("torch.device()")
     if kind == "dtype" or name == "dtype":
-        if not tensor.flags & ARRAY:
-            return External("torch.dtype()")
-        # Compiled code breaks where it reads that; what comes of it is the business of eager code.
-        return External("numpy.dtype()") if frame.region is None else UNKNOWN
+        if tensor.flags & ARRAY and frame.region is not None:
+            return UNKNOWN  # compiled code breaks where it reads that: what comes of it is the business of eager code
+        return External("numpy.dtype()" if tensor.flags & ARRAY else "torch.dtype()")
     return UNKNOWN
 
 
