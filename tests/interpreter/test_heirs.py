@@ -58,3 +58,40 @@ def test_classes_below(tmp_path: Path, forward: str, built: str, count: int) -> 
     report = lint(cwd=tmp_path)
     assert [(site.path, site.reaches) for site in report.sites] == [("lib.py", count)]
     assert not report.assumed
+
+
+ASKED = """
+class Base(nn.Module):
+    def __init__(self, *, fast: bool = False):
+        super().__init__()
+        self.run = self.maybe_compile(self.plain, wanted=fast)
+
+    def maybe_compile(self, step, *, wanted=True):
+        if not wanted:
+            return step
+        return torch.compile(step)
+
+    def plain(self, x):
+        raise NotImplementedError
+
+    def forward(self, x):
+        return self.run(x)
+"""
+ASKING = """
+from lib import Base
+
+class Slow(Base):
+    def __init__(self):
+        super().__init__()
+
+    def plain(self, x):
+        print(x)
+        return x + 1
+"""
+
+
+def test_whether_something_is_compiled_is_said_by_each_class_below(tmp_path: Path) -> None:
+    """Behind `if not wanted: return step` the base says nothing of classes that do not want it."""
+    Project(tmp_path).write({"lib.py": PRELUDE + ASKED, "below.py": PRELUDE + ASKING})
+    report = lint(cwd=tmp_path)
+    assert [f.code for f in report.findings if not f.assumed] == []
