@@ -26,7 +26,7 @@ _DEEPEST: Final = 3
 _KEEPS: Final = frozenset(facts.named("makes a number of a number within the graph"))
 _ASKS: Final = frozenset(facts.named("asks for the value of a number"))
 _ASKS_SIZES: Final = frozenset(facts.named("asks how large a tensor is"))
-_SIZES: Final = facts.methods("gives a size")
+_SIZES: Final = facts.methods("gives a size") - facts.methods("counts the dimensions of a tensor")
 _WALKS: Final = facts.methods("walks any iterable") | frozenset({"map", "filter", "reversed", "iter"})
 """Builtins that go through what they are given, at once or later."""
 _FILLS: Final = facts.methods("fills or turns a list without a look at its elements")
