@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from tclint.events import Call
 from tclint.program import Function
+from tclint.sources.once import called_on_self, done
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 
@@ -36,7 +37,7 @@ def _begun_by(function: Function) -> Iterator[frozenset[str]]:
 def _begun(root: ast.AST) -> frozenset[str]:
     """`self.seen = []`, `self.seen.clear()`, `self.seen = self.seen[-8:]`, done in any case."""
     found: set[str] = set()
-    for statement in _done(getattr(root, "body", ())):
+    for statement in done(getattr(root, "body", ())):
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             places = (each for each in targets if isinstance(each, ast.Attribute))
@@ -56,22 +57,7 @@ def _is_new(value: ast.expr, name: str) -> bool:
 
 
 def _called(root: ast.AST) -> frozenset[str]:
-    """The methods of its own object that a function calls in any case."""
-    found: set[str] = set()
-    for statement in _done(getattr(root, "body", ())):
-        called = statement.value if isinstance(statement, ast.Expr) else None
-        func = called.func if isinstance(called, ast.Call) else None
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
-            found.add(func.attr)
-    return frozenset(found)
-
-
-def _done(body: object) -> Iterator[ast.stmt]:
-    """Statements that run in any case, as long as nothing fails."""
-    for statement in body if isinstance(body, list) else ():
-        yield statement
-        if isinstance(statement, (ast.With, ast.Try)):
-            yield from _done(statement.body)
+    return frozenset(called_on_self(getattr(root, "body", ())))
 
 
 def bounded(root: ast.AST) -> frozenset[str]:

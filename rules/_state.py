@@ -17,10 +17,10 @@ from tclint.values import UNKNOWN, Const, Dict, Instance, Object, Seq, Value
 from tclint.values.evidence import Variation
 from tclint.values.moments import StatePlace
 
-_IN_THE_GRAPH: Final = facts.named("is a setting of a layer that is no part of the program")
-
 if TYPE_CHECKING:
     from tclint.events import Event
+
+_IN_THE_GRAPH: Final = facts.named("is a setting of a layer that is no part of the program")
 
 Changes = Mapping[str, ast.expr | None]
 """What changes, by its name, with what it is bound to at first."""

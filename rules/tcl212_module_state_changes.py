@@ -13,7 +13,7 @@ from tclint.rules._state import attribute_change, layer_change, layers_in
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
 from tclint.values import PARAMETER, SIZE, Dict, Instance, Object, Seq, Tensor
-from tclint.values.evidence import SETTLES, Variation
+from tclint.values.evidence import SETTLES
 
 
 class ModuleStateChanges(Rule):
@@ -102,9 +102,9 @@ class ModuleStateChanges(Rule):
 
     def on_call(self, event: Call) -> Iterator[Finding]:
         """A layer of torch that eager code configures anew between calls: `for m in net.modules(): m.p = p`."""
-        what, varied = (
-            layer_change(event, (event.name.removesuffix(".forward"),)) if event.compiled else ("", Variation(0, ""))
-        )
+        if not event.compiled:
+            return
+        what, varied = layer_change(event, (event.name.removesuffix(".forward"),))
         if varied.hazard:
             yield self._finding(event, f"`{what}` is {varied.said}", help_=_OF_LAYERS)
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 import fnmatch
 from collections.abc import Sequence
-from typing import Final
 
+from tclint.interpreter.constructors import REGISTERS
 from tclint.program import Class
 from tclint.sources.tree import nodes
-from tclint.torch_facts import facts
-
-_NAMERS: Final = frozenset(
-    (*facts.named("registers what its module holds"), *facts.named("registers what a metric holds"), "register_buffer")
-)
 
 
 def may_be(name: str, order: Sequence[Class]) -> bool:
@@ -28,7 +23,7 @@ def _patterns(root: ast.AST) -> tuple[str, ...]:
     for node in nodes(root):
         if not isinstance(node, ast.Call):
             continue
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _NAMERS and node.args:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in REGISTERS and node.args:
             named = node.args[0]
         elif isinstance(node.func, ast.Name) and node.func.id == "setattr" and len(node.args) == 3:
             named = node.args[1]

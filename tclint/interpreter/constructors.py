@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.interpreter.frame import Frame
 from tclint.program import Function, Module
 from tclint.sources.tree import bound_on_self, by_kind
 from tclint.torch_facts import facts
 
-_REGISTERS = frozenset(facts.named("registers what its module holds")) | frozenset(
-    facts.named("registers what a metric holds")
-)
-_FILLS = _REGISTERS | frozenset(facts.named("adds a value to a sequence"))
+OF_METRICS: Final = frozenset(facts.named("registers what a metric holds"))
+REGISTERS: Final = frozenset(facts.named("registers what its module holds")) | OF_METRICS
+"""Methods that put what they are given into an attribute, under the name that they are given."""
+_FILLS = REGISTERS | frozenset(facts.named("adds a value to a sequence"))
 _CAPTURES = (b"cuda.graph(", b"CUDAGraph", b"make_graphed_callables")
 
 
@@ -98,7 +99,7 @@ def bound_on_self_in(function: Function) -> bool:
 
 def _registers(root: ast.AST) -> bool:
     called = (node.func for node in by_kind(root)[ast.Call])
-    return any(isinstance(func, ast.Attribute) and func.attr in _REGISTERS for func in called)
+    return any(isinstance(func, ast.Attribute) and func.attr in REGISTERS for func in called)
 
 
 def _compiles(root: ast.AST) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tclint.interpreter import builders
 from tclint.interpreter.frame import Frame
 from tclint.program import Class, Function, Module
 from tclint.sources import roles
@@ -65,7 +66,7 @@ def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:
         method = classes.find_method(heir, name)
         if method is None or method is own or method.is_left_open or not _has(frame.interp, heir, function):
             continue
-        if roles.is_test(heir.module.path) or not is_open and not _is_built(heir):
+        if roles.is_test(heir.module.path) or not is_open and not builders.is_built(heir):
             continue
         made = Instance(heir)
         found.append(frame.interp.functions.value(method).bound_to(made) if isinstance(target, FunctionValue) else made)
@@ -87,15 +88,3 @@ def _called(function: Function) -> frozenset[str]:
     """The names of the methods that a function calls."""
     calls = (node.func for node in nodes(function.node) if isinstance(node, ast.Call))
     return frozenset(func.attr for func in calls if isinstance(func, ast.Attribute))
-
-
-def _is_built(cls: Class) -> bool:
-    """Whether some code that is no test makes an object of a class."""
-    return any(not roles.is_test(path) for path in cls.module.program.answers(_building, cls.name))
-
-
-def _building(module: Module, name: str) -> bool:
-    """Whether a file calls a class by its name."""
-    if name.encode() not in module.data:
-        return False
-    return re.search(rf"(?<!\w)(?<!class ){re.escape(name)}\(".encode(), module.data) is not None

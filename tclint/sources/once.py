@@ -84,12 +84,18 @@ def _closed(root: ast.AST, method: Method | None = None) -> Iterator[tuple[ast.e
 
 def _called(body: Sequence[ast.stmt], method: Method | None) -> Iterator[ast.stmt]:
     """What is done by the methods of the same object that these statements call, in any case."""
-    for statement in _done(body) if method is not None else ():
+    for name in called_on_self(body) if method is not None else ():
+        assert method is not None
+        yield from getattr(method(name), "body", ())
+
+
+def called_on_self(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The methods of its own object that statements call in any case."""
+    for statement in done(body):
         called = statement.value if isinstance(statement, ast.Expr) else None
         func = called.func if isinstance(called, ast.Call) else None
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self":
-            assert method is not None
-            yield from getattr(method(func.attr), "body", ())
+            yield func.attr
 
 
 def _outer(root: ast.AST) -> frozenset[str]:
@@ -167,7 +173,7 @@ def _bound(place: ast.expr, body: Sequence[ast.stmt]) -> list[ast.expr | None]:
     """What these statements bind a place to in any case; None where they add to it."""
     found: list[ast.expr | None] = []
     kind, name = type(place), _name(place)
-    for statement in _done(body):
+    for statement in done(body):
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, kind):
             if _name(statement.target) == name and isinstance(statement.value, ast.Constant):
                 found.append(None)
@@ -180,7 +186,7 @@ def _bound(place: ast.expr, body: Sequence[ast.stmt]) -> list[ast.expr | None]:
 
 def _fills(container: ast.expr, body: Sequence[ast.stmt]) -> bool:
     """Whether these statements put something into a container: `CACHE[key] = …`, `SEEN.add(key)`."""
-    for statement in _done(body):
+    for statement in done(body):
         targets = statement.targets if isinstance(statement, ast.Assign) else ()
         if any(isinstance(t, ast.Subscript) and _name(t.value) == _name(container) for t in targets):
             return True
@@ -191,9 +197,9 @@ def _fills(container: ast.expr, body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def _done(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def done(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements that run in any case, as long as nothing fails: also those under a lock or a `try`."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.With, ast.Try)):
-            yield from _done(statement.body)
+            yield from done(statement.body)

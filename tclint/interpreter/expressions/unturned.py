@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tclint.interpreter import builders
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
-from tclint.sources import roles
-from tclint.sources.tree import kinds, nodes
 from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
 
@@ -119,61 +118,10 @@ def _left_at_default(frame: Frame, owner: Instance, name: str) -> object:
         return _UNSET
     known = signature(init)
     default = next((held for each, held in (*known.nodes, *known.kwonly) if each.arg == name), None)
-    if not isinstance(default, ast.Constant) or not _may_be_class(owner.cls.name):
+    if not isinstance(default, ast.Constant):
         return _UNSET
     most = known.names.index(name) - 1 if name in known.names else len(known.names)
-    built = owner.cls.module.program.answers(_builds, owner.cls.name, name, most).values()
-    return default.value if "plainly" in built and "otherwise" not in built else _UNSET
-
-
-def _builds(module: Module, cls: str, parameter: str, most: int) -> str:
-    """How a file uses a class: nothing where it does not; `plainly` where it only calls it, with at most so many arguments by
-    position and without this one by name."""
-    if cls.encode() not in module.data or roles.is_test(module.path):
-        return ""
-    uses = module.index(_uses).get(cls, ())
-    if not all(use is not None and use[0] <= most and parameter not in use[1] for use in uses):
-        return "otherwise"
-    return "plainly" if uses else ""
-
-
-_Use = tuple[int, frozenset[str]]
-"""The arguments of a call: how many by position, and the names of the others."""
-
-
-def _uses(module: Module) -> Mapping[str, frozenset[_Use | None]]:
-    """How a file uses what may be a class by its name: with which arguments it calls it; None for another use than that, a base,
-    an annotation of a parameter and a test of what something is."""
-    found: dict[str, set[_Use | None]] = {}
-    some = kinds(module.tree)
-    plain: set[int] = set()
-    for call in some[ast.Call]:
-        name = _named(call.func)
-        plain.add(id(call.func))
-        if name == "isinstance":
-            plain |= {id(part) for each in call.args[1:] for part in nodes(each)}
-        elif _may_be_class(name):
-            given = frozenset([each.arg for each in call.keywords])
-            starred = None in given or ast.Starred in map(type, call.args)
-            found.setdefault(name, set()).add(None if starred else (len(call.args), given))
-    plain.update(id(base) for cls in some[ast.ClassDef] for base in cls.bases)
-    for parameter in some[ast.arg]:
-        if parameter.annotation is not None:
-            plain.update(map(id, nodes(parameter.annotation)))
-    for node in (*some[ast.Name], *some[ast.Attribute]):
-        name = node.id if type(node) is ast.Name else node.attr
-        if _may_be_class(name) and id(node) not in plain:
-            found.setdefault(name, set()).add(None)
-    return {name: frozenset(uses) for name, uses in found.items()}
-
-
-def _may_be_class(name: str) -> bool:
-    """Whether a name is written like that of a class: of the others nothing is kept."""
-    return name.lstrip("_")[:1].isupper()
-
-
-def _named(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return default.value if builders.leave_out(owner.cls, name, most) else _UNSET
 
 
 def _stored(frame: Frame, node: ast.Attribute) -> str:

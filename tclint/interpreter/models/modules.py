@@ -6,6 +6,7 @@ import ast
 from typing import Final
 
 from tclint.interpreter.bindings import owner_of
+from tclint.interpreter.constructors import OF_METRICS, REGISTERS
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import hooks, objects
@@ -49,9 +50,7 @@ from tclint.values.place import path_of, rebind
 from tclint.values.value import ONE_OF
 
 _SELF: Final = frozenset(facts.named("gives its module back"))
-_OF_METRICS: Final = frozenset(facts.named("registers what a metric holds"))
-_REGISTERS: Final = frozenset(facts.named("registers what its module holds")) | _OF_METRICS
-MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module")) | _OF_METRICS
+MODULE_METHODS: Final = _SELF | frozenset(facts.named("is a method of every module")) | OF_METRICS
 _SEQUENTIAL: Final = "torch.nn.Sequential"
 _WALKS: Final = facts.named("walks the modules in a module")
 
@@ -310,14 +309,14 @@ def method_of_instance(
     elif name in ("children", "named_children"):
         held = _children(frame, receiver).element()
         result = Seq("list", None, held if name == "children" else Seq("tuple", (STR, held)))
-    elif name in _REGISTERS and len(args) >= 2:
+    elif name in REGISTERS and len(args) >= 2:
         _register(frame, node, receiver, name, args[0], args[1])
         result = NONE
     elif name == "register_buffer" and args and isinstance(args[0], Const):
         tensor = tensor_of(keywords.get("tensor", UNKNOWN)) or Tensor(PROVEN)
         frame.interp.instance_attributes.store(frame, receiver, str(args[0].value), tensor.with_(flags=PARAMETER))
         result = NONE
-    elif name in _REGISTERS and len(given := [*args, *keywords.values()]) >= 2:
+    elif name in REGISTERS and len(given := [*args, *keywords.values()]) >= 2:
         _register(frame, node, receiver, name, given[0], given[1])  # in the order of the signature, as they are written
         result = NONE
     frame.interp.emitter.call(frame, node, f"torch.nn.Module.{name}", args, keywords, receiver, result)
