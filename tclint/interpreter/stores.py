@@ -55,10 +55,10 @@ def store(
     """Bind a value to a target; `quiet` where the binding itself is no event (loop variables)."""
     kind = type(target)
     # Most programs capture no graph by hand: then a name is only bound, and nobody has read of it.
-    plain = kind is ast.Name or kind is ast.Attribute
-    noted = plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript
-    if noted and frame.region is None:
-        _note(frame, target, value, statement, augmented)
+    if frame.region is None:
+        plain = kind is ast.Name or kind is ast.Attribute
+        if plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript:
+            _note(frame, target, value, statement, augmented)
     if kind is ast.Name:
         _name(frame, target, value, statement, augmented, old)  # type: ignore[arg-type]
     elif kind is ast.Attribute:
