@@ -279,6 +279,8 @@ def _inner_subscript(
 ) -> None:
     """`CONFIG["pool"]["kernel"] = 3`, `self.net.sizes[0] = n`: a container in a container, or in an object far away."""
     if frame.region is not None:
+        if isinstance(target.value, ast.Subscript) and (updated := receiver.with_item(index, value)) is not receiver:
+            put_back(frame, target.value, updated)
         return
     place: ast.expr = target.value
     inner = key_text(index)
