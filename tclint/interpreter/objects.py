@@ -90,6 +90,8 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
+        if isinstance(made, Instance) and frame.region is None:
+            made = self.constructions.switched(made, args, keywords, open_ended)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
             made = self._interp.heap.allocate(made, args, keywords)
             init = self._interp.classes.find_method(cls, "__init__") if made.identity else None

@@ -82,6 +82,8 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.do("rate", None, frame, statement)
     if is_none(value) or is_graph(value):
         recordings.forget(frame, bindings.held_at(frame, target), statement)
+    if _is_first(frame, target):
+        return
     if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -89,6 +91,13 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
                 index = evaluate(frame, target.slice)
                 if isinstance(index, Const):
                     recordings.bind(frame, place._replace(name=f"{place.name}[{index.value!r}]"), statement, value)
+
+
+def _is_first(frame: Frame, target: ast.expr) -> bool:
+    """Whether a test says that nothing was bound here before: `if self.x is None: self.x = x.clone()`. No graph has read it."""
+    place = path_of(target)
+    held = frame.env.get(place) if place is not None else None
+    return held is not None and is_none(held)
 
 
 def note_update(
