@@ -19,6 +19,7 @@ from tclint.values import (
     External,
     Instance,
     Object,
+    Scalar,
     Tensor,
     Value,
     tensor_of,
@@ -55,6 +56,8 @@ def _value(frame: Frame, node: ast.Name) -> Value:
             frame.interp.emitter.use(frame, node, value)
         return value
     value = lookup(frame, node.id)
+    if frame.region is None and type(value) is Scalar:
+        value = frame.interp.names.at_import(frame.module, node.id, value)
     if frame.region is not None:
         _tell_held(frame, node, value)
     if value is UNKNOWN and frame.region is not None:
