@@ -86,10 +86,10 @@ class Signature:
 
 def signature(function: Function) -> Signature:
     function.read()
-    if function.signature is None:
-        function.signature = Signature(function)
-    assert isinstance(function.signature, Signature)
-    return function.signature
+    known = function.signature
+    if known is None:
+        known = function.signature = Signature(function)
+    return known  # type: ignore[return-value]  # nobody else keeps anything there
 
 
 def variadic(function: Function) -> tuple[str, str]:

@@ -128,7 +128,7 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     ):
         value = witnesses.seen(frame, name, value, statement)
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
-    if scope != "name" or augmented or frame.region is None:
+    if (scope != "name" or augmented or frame.region is None) and not frame.interp.emitter.quiet:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
     if frame.region is None and (scope != "name" or frame.function is None):
         frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))

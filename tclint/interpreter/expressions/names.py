@@ -29,14 +29,14 @@ _WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
-    region = frame.region
+    # The most frequent of all expressions: a name that the function has bound.
+    region, value = frame.region, frame.env.get(node.id)
     if region is not None:
-        # The most frequent of all expressions, in compiled code: a name that the function has bound.
-        value = frame.env.get(node.id)
         if value is None or value.maker or region.evidence is not None:
             value = _value(frame, node)
         return value
-    value = _value(frame, node)
+    if value is None or frame.interp.graph_memory.runs:
+        value = _value(frame, node)
     if frame.capturing:
         recordings = frame.interp.recordings
         recordings.read(frame, bindings.of_name(frame, node.id), node, value)
