@@ -44,7 +44,7 @@ from tclint.values import (
     scalar_type,
 )
 from tclint.values.moments import GROWS
-from tclint.values.value import MAX_NESTING
+from tclint.values.value import MAX_NESTING, OBJECT
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -279,6 +279,8 @@ class Objects:
 
     def as_read(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""
+        if value.rank == OBJECT:
+            return value  # most attributes that are read hold layers
         if isinstance(value, Const):
             if value.value is None:
                 return Union((NONE, UNKNOWN))

@@ -55,10 +55,10 @@ def store(
     """Bind a value to a target; `quiet` where the binding itself is no event (loop variables)."""
     kind = type(target)
     # Most programs capture no graph by hand: then a name is only bound, and nobody has read of it.
-    plain = kind is ast.Name or kind is ast.Attribute
-    noted = plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript
-    if noted and frame.region is None:
-        _note(frame, target, value, statement, augmented)
+    if frame.region is None:
+        plain = kind is ast.Name or kind is ast.Attribute
+        if plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript:
+            _note(frame, target, value, statement, augmented)
     if kind is ast.Name:
         _name(frame, target, value, statement, augmented, old)  # type: ignore[arg-type]
     elif kind is ast.Attribute:
@@ -288,6 +288,8 @@ def _inner_subscript(
 ) -> None:
     """`CONFIG["pool"]["kernel"] = 3`, `self.net.sizes[0] = n`: a container in a container, or in an object far away."""
     if frame.region is not None:
+        if isinstance(target.value, ast.Subscript) and (updated := receiver.with_item(index, value)) is not receiver:
+            put_back(frame, target.value, updated)
         return
     place: ast.expr = target.value
     inner = key_text(index)

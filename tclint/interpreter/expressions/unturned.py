@@ -12,6 +12,7 @@ from tclint.interpreter import builders
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
+from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self
 from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
@@ -19,10 +20,11 @@ from tclint.values.constant import fold_compare
 # Where a name ends is said again: without it each shorter one would be tried, too.
 _STORED: Final = re.compile(rb"\.(\w+)\b[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)[ \t]*([^\n#;]*)")
 _TARGETS: Final = re.compile(
-    rb"^[ \t]*(?:(?:async[ \t]+)?for[ \t]+([^\n]*?)[ \t]in\b|\(?([\w.\[\]*, \t]*,[\w.\[\]*, \t)]*)=(?!=))", re.MULTILINE
+    rb"\n[ \t]*(?![ \t])(?:(?:async[ \t]+)?for[ \t]+([^\n]*?)[ \t]in\b|\(?([\w.\[\]* \t]*,[\w.\[\]*, \t)]*)=(?!=))"
 )
-"""What a line unpacks something into; the elements of a call end in a bracket that a target does not have."""
-_OVER_LINES: Final = re.compile(rb"^[ \t]*[\])][ \t]*=(?!=)", re.MULTILINE)
+"""What a line unpacks something into; the elements of a call end in a bracket that a target does not have. Every line is read
+once: where the indentation ends, and which comma is the first, is settled before what follows is looked at."""
+_OVER_LINES: Final = re.compile(rb"\n[ \t]*[\])][ \t]*=(?!=)")
 _LISTED: Final = re.compile(rb"\.(\w+)[ \t]*,")
 _NAME: Final = re.compile(rb"\.(\w+)")
 _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
@@ -177,7 +179,8 @@ def _stores(module: Module) -> Mapping[str, frozenset[bytes]]:
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
     """The attributes that a file unpacks something into: `self.low, self.high = bounds`."""
-    if _OVER_LINES.search(data):
+    lines = lines_of(data)
+    if _OVER_LINES.search(lines):
         yield from _LISTED.findall(data)  # `(`, a target on each line, `) = …`
-    for target in _TARGETS.finditer(data):
+    for target in _TARGETS.finditer(lines):
         yield from _NAME.findall(target[1] or target[2])
