@@ -282,7 +282,7 @@ class Names:
 
     def at_import(self, module: Module, name: str, value: Value) -> Value:
         """What a name of a file is, of which `value` is all that is known; while that is imported, a switch is what it says there."""
-        if module is not self._importing or not (isinstance(value, Scalar) and value.source == "global"):
+        if self._importing is None or not (isinstance(value, Scalar) and value.source == "global"):
             return value
         definition = module.named(name)
         if not isinstance(definition, Assignment) or definition.others:

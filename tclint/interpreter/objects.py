@@ -25,6 +25,7 @@ from tclint.values import (
     ARRAY,
     NONE,
     RAW,
+    TRUE,
     UNKNOWN,
     ClassValue,
     Compiled,
@@ -301,7 +302,10 @@ class Objects:
         if kind == "property":
             cached = self._interp.classes.is_cached(method)
             if frame.region is not None and cached:
-                self._emitter.feature(frame, node, "cached_property")
+                read = f".cached {ast.unparse(node)}"  # the first read leaves it in the object, where a second one finds it
+                if read not in frame.env:
+                    self._emitter.feature(frame, node, "cached_property")
+                frame.env[read] = TRUE
             answering.tell_read(frame, node, instance, "property of")
             given = self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
             if cached and frame.constructing:  # it lies in the object now, where compiled code finds it

@@ -248,6 +248,17 @@ def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         yield handler.body
 
 
+def read_of_self(root: ast.AST) -> frozenset[str]:
+    """The attributes of its receiver that a method reads."""
+    arguments = getattr(root, "args", None)
+    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+    return frozenset(
+        node.attr
+        for node in by_kind(root)[ast.Attribute]
+        if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == first
+    )
+
+
 def bound_on_self(root: ast.AST) -> frozenset[str]:
     """The attributes that a method binds on its receiver."""
     arguments = getattr(root, "args", None)
