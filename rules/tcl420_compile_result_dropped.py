@@ -57,7 +57,7 @@ class CompileResultDropped(Rule):
 
 
 _EXPECTS: Final = ("raises", "warns")
-"""How the names of contexts end in which a call is made to see what becomes of it: `pytest.raises`, `self.assertRaises`."""
+"""In the names of contexts in which a call is made to see what becomes of it: `pytest.raises`, `self.assertRaisesRegex`."""
 
 
 def _is_tried(event: Compile, target: ast.expr | None) -> bool:
@@ -67,7 +67,7 @@ def _is_tried(event: Compile, target: ast.expr | None) -> bool:
         item.context_expr for each in around if isinstance(each, (ast.With, ast.AsyncWith)) for item in each.items
     )
     called = (text(each.func) for each in contexts if isinstance(each, ast.Call))
-    if any(name.lower().endswith(_EXPECTS) for name in called):
+    if any(word in name.rpartition(".")[2].lower() for name in called for word in _EXPECTS):
         return True
     named = isinstance(target, (ast.Name, ast.Attribute))
     return not named and any(isinstance(each, ast.Try) for each in around)
