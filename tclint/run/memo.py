@@ -41,6 +41,10 @@ class Memo:
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
 
+        self.noted: set[str] = set()
+        """The files that results were read from, where somebody wants to know (`notes`)."""
+        self.notes = False
+
         if cache is not None:
             program.indexes = _Indexes(cache, hashes)
 
@@ -74,6 +78,8 @@ class Memo:
             else:
                 if made_with == self._condition(learned, [row[0] for row in read]):
                     if holds is None or holds(value):
+                        if self.notes:
+                            self.noted.update(row[0] for row in read)
                         return (value,)
             self._know(read)
         return None
