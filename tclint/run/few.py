@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tclint.run import handing
@@ -101,11 +102,16 @@ def _left_open(plan: Plan, leading: frozenset[str]) -> bool:
     near = [_near(plan, path, leading) for path in sorted(plan.reported)]
     for script in scripts[:_TRIED]:
         if all(_joined(plan, script.path, some) for some in near):
-            plan.begin([script])
-            plan.runner.find_sites([script])
-            if script.path in plan.runner.compiled().unresolved:
+            if plan.memo.traced(f"left open {script.path}", partial(_leaves_open, plan, script)):
                 return True
     return False
+
+
+def _leaves_open(plan: Plan, script: Module) -> bool:
+    """Whether a script has a site of which nobody knows what it compiles."""
+    plan.begin([script])
+    plan.runner.find_sites([script])
+    return script.path in plan.runner.compiled().unresolved
 
 
 def _near(plan: Plan, path: str, leading: Iterable[str]) -> set[str]:

@@ -356,10 +356,10 @@ class Plan:
         None of a part that nobody remembers and that leads to nothing that is reported.
         """
         memo = self.memo
-        memo.notes = self.scope is not None
-        kept = [
-            memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None) for part in parts
-        ]
+        kept = []
+        for part in parts:
+            with memo.noting(self.scope is not None and self._wanted(part)):
+                kept.append(memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None))
         missing = [i for i, value in enumerate(kept) if value is None and self._wanted(parts[i])]
         if missing:
             if learned:
@@ -367,8 +367,8 @@ class Plan:
             packed = memo.keeps or self.scope is not None
             found = run_parts(self.runner, [parts[i] for i in missing], self.jobs, packed)
             for i, (value, read) in zip(missing, found, strict=True):
-                memo.noted.update(path for path, _ in read)
-                kept[i] = memo.remember(parts[i].key, learned, value, read)
+                with memo.noting(self.scope is not None):
+                    kept[i] = memo.remember(parts[i].key, learned, value, read)
                 if self.progress is not None and parts[i].kind == "outermost":
                     self.progress(sum(len(part.paths) for part in parts[: i + 1]), sum(len(p.paths) for p in parts))
         return [value[0] if value is not None else None for value in kept]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from lintkit import Project
-from test_leading import KEPT, REGISTRY, USER, differences, opened
+from test_leading import FILES, KEPT, REGISTRY, USER, Generated, differences, opened
 
 from tclint.program import Program
 from tclint.run import few, handing, plan
@@ -30,6 +30,18 @@ def test_the_programs_can_tell(project: Project, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(handing, "leading", lambda program, wanted, *_: frozenset(wanted))
     monkeypatch.setattr(few, "_linked", lambda plan, start: frozenset(start))
     assert any(differences(project, seed) for seed in range(3))
+
+
+@pytest.mark.parametrize("seed", range(300, 302))
+def test_edits_cached_and_fresh(project: Project, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What runs about single files kept holds for later ones as far as nothing they were made from has changed."""
+    project.write(dict(Generated(seed).sources))
+    cache = tmp_path_factory.mktemp("cache")
+    for number, path in enumerate(FILES[::2]):
+        for each in (path, FILES[number]):
+            kept, fresh = opened(project.root, cache), opened(project.root)
+            assert kept.reporting(each).lint() == fresh.reporting(each).lint()
+        project.write({path: Generated(seed + 1 + number).sources[path]})
 
 
 def walked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
