@@ -7,11 +7,13 @@ import ast
 from tclint.events import Event, Operation, Store, Subscript
 from tclint.rules._language import has
 from tclint.torch_facts import features
-from tclint.values import Dict, External, Instance, Object, Scalar, Seq
+from tclint.values import Dict, External, Instance, Object, Scalar, Seq, Tensor
 
 
 def of_key(event: Store | Subscript) -> str | None:
     """An object of the program as the key of a dict, or as an index."""
+    if isinstance(event.receiver, Tensor):
+        return None
     if isinstance(event.receiver, External):
         return f"item of {event.receiver.name}"
     if isinstance(event.receiver, Object):

@@ -176,6 +176,8 @@ def of_store(event: Store) -> str | None:
 
 def of_item(event: Subscript) -> str | None:
     """What is asked for by an item: a dict that `super()` gives, a type of `typing`."""
+    if not isinstance(event.receiver, (Dict, External)):
+        return None
     node = event.node.value if isinstance(event.node, ast.Subscript) else None
     owner = node.value if isinstance(node, ast.Attribute) else None
     named = owner.func if isinstance(owner, ast.Call) else None

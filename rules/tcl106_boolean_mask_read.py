@@ -14,7 +14,7 @@ from tclint.rules._masks import differs, fits, widened
 from tclint.rules._spared import switch_sizes
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.sources.tree import same
-from tclint.values import NAMED, USED, Tensor, Value, parts_of, tensor_of
+from tclint.values import NAMED, USED, Tensor, Value, selectors_of, tensor_of
 
 _SWITCH: Final = "capture_dynamic_output_shape_ops"
 
@@ -89,7 +89,7 @@ class BooleanMaskRead(Rule):
     def _masked(self, event: Event, index: Value, what: str) -> Iterator[Finding]:
         if self.captured(event, _SWITCH):
             return
-        mask = next((t for p in parts_of(index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
+        mask = next((t for p in selectors_of(index) if (t := tensor_of(p)) is not None and t.dtype == "b"), None)
         if mask is None or mask.ndim == 0:
             return
         if mask.conf == NAMED:

@@ -60,7 +60,8 @@ class TryAroundLazyCompile(Rule):
     Where the `try` is there to go on in eager mode, `torch._dynamo.config.suppress_errors` does what it means: a function that
     cannot be compiled runs eagerly, with a warning. Under `fullgraph=True` it does not.
 
-    `except ImportError` and `except AttributeError`, for a torch without a compiler, are not flagged. Where the function's
+    `except ImportError` and `except AttributeError`, for a torch without a compiler, are not flagged, nor is a `try` that imports
+    what is compiled. Where the function's
     docstring, or a comment above the `try`, says that compilation is lazy, the confidence is low: its author knows.
     """
 
@@ -84,6 +85,8 @@ class TryAroundLazyCompile(Rule):
         if _FALLBACK in event.begun.settings and _means_eager(event):
             return  # Dynamo does what it is there for
         if not _catches_all(block) or _is_called(block.body, node, _names(event, root)):
+            return
+        if _imports(block, target_of(event)):
             return
         yield self.finding(
             event,
@@ -142,6 +145,15 @@ def _catches_all(block: ast.Try) -> bool:
             if name.rpartition(".")[2] in _CATCH_ALL or "dynamo" in name or "inductor" in name:
                 return True
     return False
+
+
+def _imports(block: ast.Try, target: ast.expr | None) -> bool:
+    """Whether what is compiled is imported in the same `try`: the import is what may fail there."""
+    imports = (
+        node for statement in block.body for node in nodes(statement) if isinstance(node, (ast.Import, ast.ImportFrom))
+    )
+    names = {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
+    return text(target).partition(".")[0] in names
 
 
 def _names(event: Compile, root: ast.AST) -> set[str]:

@@ -161,7 +161,7 @@ class Call(Event):
     """A call of something outside the program. `name` is dotted: `torch.nonzero`, `builtins.print`, `Tensor.item`,
     `logging.Logger.info`; a method of something unknown is `?.name`."""
 
-    __slots__ = ("args", "keywords", "name", "receiver", "result")
+    __slots__ = ("args", "keywords", "method", "name", "receiver", "result")
     kind = "call"
 
     def __init__(
@@ -176,6 +176,7 @@ class Call(Event):
     ) -> None:
         super().__init__(frame, node)
         self.name = name
+        self.method = name.rpartition(".")[2]
         self.args = args
         self.keywords = keywords
         self.receiver = receiver
@@ -185,10 +186,6 @@ class Call(Event):
         if name and name in self.keywords:
             return self.keywords[name]
         return self.args[index] if 0 <= index < len(self.args) else None
-
-    @property
-    def method(self) -> str:
-        return self.name.rpartition(".")[2]
 
 
 class ProgramCall(Event):

@@ -12,6 +12,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Function, Touched
+from tclint.sources.tree import bound_on_self, read_of_self
 from tclint.torch_facts import facts
 from tclint.values import (
     ENUM,
@@ -197,7 +198,21 @@ class Classes:
         # A base of another package, or one we cannot see, and a forward: a module in all likelihood. Its call gives what its
         # forward gives, and a coroutine is no tensor.
         forward = self.find_method(cls, "forward") if base or unknown else None
-        return forward is not None and not isinstance(forward.node, ast.AsyncFunctionDef)
+        return (
+            forward is not None
+            and not isinstance(forward.node, ast.AsyncFunctionDef)
+            and not self._is_filled(cls, forward)
+        )
+
+    def _is_filled(self, cls: Class, forward: Function) -> bool:
+        """Whether a class without a constructor has all that its forward uses from its other methods: a service, which is given
+        a model when it is up. A module has what it is made of from a constructor, its own or that of its base."""
+        if self.find_method(cls, "__init__") is not None:
+            return False
+        methods = [method for each in self.mro(cls) for method in each.methods.values()]
+        asked = forward.node_index(read_of_self) - {method.name for method in methods}
+        given = frozenset().union(*(each.node_index(bound_on_self) for each in methods if each is not forward))
+        return bool(asked) and asked <= given
 
     def find_method(self, cls: Class, name: str) -> Function | None:
         told = self._methods.get((cls, name))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.interpreter import parameters
 from tclint.interpreter.frame import Frame
 from tclint.program import Class
+from tclint.sources.tree import by_kind, nodes
 from tclint.values import Const, Instance, Value, join
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 12
 """So many ways of one class are told apart."""
+_WAYS: Final = 8
+"""So many settings of the switches of one class are told apart."""
 COUNTED_TURNS: Final = ("0", "1", "2")
 """What stands for the numbers of a loop whose length nobody knows."""
 
@@ -34,15 +37,56 @@ class Constructions:
         """The object that stands for what is built so: where there are too many, some object of its class."""
         if instance.key in self._learned.constructions:
             self._join(instance, args, keywords)
-            return instance
-        if self._learned.construction_count.get(instance.cls, 0) >= _MOST:
+        elif self._learned.construction_count.get(instance.cls, 0) >= _MOST:
             return Instance(instance.cls)
-        self._keep(instance, args, keywords)
+        else:
+            self._keep(instance, args, keywords)
         return instance
+
+    def switched(
+        self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value], open_ended: bool
+    ) -> Instance:
+        """An object that stands for what is built so, told apart by the flags, names and None that its constructor keeps.
+
+        The first few ways of building it are; what is built in a way beyond them stands for all.
+        """
+        init = self._interp.classes.find_method(instance.cls, "__init__")
+        kept = init.node_index(kept_as_given) if init is not None and init.cls is instance.cls else None
+        if init is None or not kept or instance.key not in self._learned.constructions:
+            return instance
+        signature = parameters.signature(init)
+        given: dict[str, Value] = {**dict(zip(signature.names[1:], args, strict=False)), **keywords}
+        switches: dict[str, Any] = {}
+        tested = self._tested(instance.cls)
+        for attribute, name in kept.items():
+            if attribute not in tested:
+                continue
+            value = given.get(name)
+            if value is None and not open_ended:
+                default = next((held for each, held in (*signature.nodes, *signature.kwonly) if each.arg == name), None)
+                value = Const(default.value) if isinstance(default, ast.Constant) else None
+            if isinstance(value, Const) and (value.value is None or type(value.value) in (bool, str)):
+                switches[attribute] = value.value
+        if not switches:
+            return instance
+        switched = instance.with_switches(switches)
+        if switched.key in self._learned.constructions:
+            self._join(switched, args, keywords)
+            return switched
+        if self._learned.construction_count.get(instance.key, 0) >= _WAYS:
+            return instance
+        self._keep(switched, args, keywords)
+        return switched
+
+    def _tested(self, cls: Class) -> frozenset[str]:
+        """The attributes that methods of a class ask for in a condition: what hangs on the others is no other code."""
+        methods = (method for each in self._interp.classes.mro(cls) for method in each.methods.values())
+        return frozenset().union(*(each.node_index(_asked) for each in methods if each.name != "__init__"))
 
     def _keep(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         count = self._learned.construction_count
-        count[instance.cls] = count.get(instance.cls, 0) + 1
+        of = instance.with_switches({}).key if instance.switches else instance.cls
+        count[of] = count.get(of, 0) + 1
         self._learned.constructions[instance.key] = (list(args), dict(keywords))
         self.constructed[instance.key] = instance
 
@@ -89,3 +133,40 @@ class Constructions:
         merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
         self._learned.constructions[instance.key] = (joined, merged)
         self.constructed[instance.key] = instance
+
+
+def _asked(method: ast.AST) -> frozenset[str]:
+    """The attributes in the conditions of a method."""
+    there = by_kind(method)
+    conditions = [each.test for kind in (ast.If, ast.IfExp, ast.While) for each in there[kind]]
+    inside = (part for each in (*conditions, *there[ast.BoolOp]) for part in nodes(each))
+    return frozenset(part.attr for part in inside if isinstance(part, ast.Attribute))
+
+
+def kept_as_given(constructor: ast.AST) -> Mapping[str, str]:
+    """The attributes that a constructor gives a parameter as it is, and nothing else: `self.causal = causal`."""
+    arguments = constructor.args if isinstance(constructor, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    if arguments is None or not arguments.args:
+        return {}
+    first = arguments.args[0].arg
+    parameters = {each.arg for each in (*arguments.posonlyargs, *arguments.args[1:], *arguments.kwonlyargs)}
+    there = by_kind(constructor)
+    parameters -= {each.id for each in there[ast.Name] if isinstance(each.ctx, ast.Store)}
+    bound = [
+        each.attr
+        for each in there[ast.Attribute]
+        if isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name) and each.value.id == first
+    ]
+    kept: dict[str, str] = {}
+    for statement in (*there[ast.Assign], *there[ast.AnnAssign]):
+        assert isinstance(statement, (ast.Assign, ast.AnnAssign))
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            if (
+                isinstance(target, ast.Attribute)
+                and bound.count(target.attr) == 1
+                and isinstance(statement.value, ast.Name)
+                and statement.value.id in parameters
+            ):
+                kept[target.attr] = statement.value.id
+    return kept

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
 from tclint.events import asked
 from tclint.events.broken import seen_from
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import may_set_up, use
-from tclint.interpreter.modes import ask_gradients, enter_stacked, set_mode, train, trains
-from tclint.interpreter.streams import wait
+from tclint.interpreter.modes import ask_gradients, enter_stacked, set_mode, sets_mode, train, trains
+from tclint.interpreter.streams import wait, waits
 from tclint.torch_facts import callers, objects
 from tclint.torch_facts.modes import STACKED
 from tclint.values import TRUE, FunctionValue, Instance, Object, Scalar, Seq, Tensor, Union, Value
 
 if TYPE_CHECKING:
     from tclint.events.dispatch import Dispatcher
+
+
+_GRADIENTS: Final = "Tensor.requires_grad_"
+
+
+@functools.cache
+def _is_followed(name: str) -> bool:
+    """Whether a call by this name in eager code may matter to what compiled code, or a capture, depends on: most do not."""
+    changes = name.startswith("torch.") and (sets_mode(name) or waits(name)) or name in (STACKED, _GRADIENTS)
+    return changes or may_set_up(name) or trains(name)
 
 
 class _Silence:
@@ -113,17 +124,8 @@ class Emitter:
     ) -> None:
         """A call of something outside the program, by its dotted name."""
         if frame.region is None:
-            if may_set_up(name):
-                use(frame, node, name, (*args, *keywords.values()))
-            if name.startswith("torch."):
-                set_mode(frame, node, name, args, receiver)
-                wait(frame, node, name, args)
-            elif name == STACKED:
-                enter_stacked(frame, node, args)
-            if trains(name):
-                train(frame, node, name, keywords, receiver)
-            if name == "Tensor.requires_grad_" and receiver is not None:
-                ask_gradients(frame, node, receiver, args[0] if args else TRUE)
+            if _is_followed(name):
+                self._follow(frame, node, name, args, keywords, receiver)
         elif frame.region.site is None and frame.interp.learned.sites and name in callers.NAMES:
             # Where nothing is compiled yet, nothing is marked for it: there the mark is the hazard.
             frame.interp.results.calls_compiled = True
@@ -134,6 +136,28 @@ class Emitter:
         handlers = self.dispatcher.call_handlers(name, frame.region)
         if handlers:
             self.dispatcher.dispatch(handlers, events.Call(frame, node, name, args, keywords, receiver, result))
+
+    @staticmethod
+    def _follow(
+        frame: Frame,
+        node: ast.AST,
+        name: str,
+        args: Sequence[Value],
+        keywords: Mapping[str, Value],
+        receiver: Value | None,
+    ) -> None:
+        """What a call in eager code does to what compiled code, or a capture, depends on."""
+        if may_set_up(name):
+            use(frame, node, name, (*args, *keywords.values()))
+        if name.startswith("torch."):
+            set_mode(frame, node, name, args, receiver)
+            wait(frame, node, name, args)
+        elif name == STACKED:
+            enter_stacked(frame, node, args)
+        if trains(name):
+            train(frame, node, name, keywords, receiver)
+        if name == _GRADIENTS and receiver is not None:
+            ask_gradients(frame, node, receiver, args[0] if args else TRUE)
 
     def _hand_over(self, frame: Frame, node: ast.AST, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         """Objects of the program that torch is given: one below a tuple is no tuple to the graph."""

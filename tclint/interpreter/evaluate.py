@@ -56,6 +56,8 @@ def lookup(frame: Frame, name: str) -> Value:
         if bound is not None and (not isinstance(value, FunctionValue) or _compiles(bound, value)):
             value = bound
     if value is not None:
+        if frame.region is not None:
+            return value
         return _as_changed(frame, ("global", ""), name, value)
     if name in _BUILTINS:
         return _builtin(name)

@@ -37,6 +37,7 @@ class Frame:
     """One function being interpreted. `env` maps names, and paths such as `self.cache`, to values."""
 
     __slots__ = (
+        "_root",
         "blocks",
         "breaks",
         "broken",
@@ -90,6 +91,7 @@ class Frame:
         self.env = env
         self.region = region
         self.parent = parent
+        self._root: Frame | None = parent.root if parent is not None else None
         self.call_node = call_node
         self.closure = closure
         self.cls = cls if cls is not None else (function.cls if function is not None else None)
@@ -220,16 +222,13 @@ class Frame:
     @property
     def root(self) -> Frame:
         """Where the walk began."""
-        root = self
-        while root.parent is not None:
-            root = root.parent
-        return root
+        return self._root or self
 
     @property
     def top_level(self) -> Env:
         """What the names of this file hold at this moment, where the walk began there."""
-        root = self.root
-        return root.env if root.function is None and root.module is self.module and root is not self else {}
+        root = self._root
+        return root.env if root is not None and root.function is None and root.module is self.module else {}
 
     def origin(self, node: ast.AST) -> Origin:
         # As `Origin(…)`, which goes through a function of its own; made a million times in a large run.
@@ -275,20 +274,21 @@ def join_env(a: Env | None, b: Env | None) -> Env | None:
         return b
     if b is None or a is b:
         return a
-    result: Env = {}
-    for name, value in a.items():
-        other = b.get(name)
-        if other is None:
-            # A refined path (`self.cache`) known on one side only is not known after the join.
-            if "." not in name:
+    result = dict(a)
+    if a == b:
+        return result
+    known = b.get
+    # Most names are bound to the same value on both sides.
+    for name in [name for name, value in a.items() if known(name) is not value]:
+        other = known(name)
+        if other is not None:
+            result[name] = join(a[name], other)
+        elif "." in name:
+            del result[name]  # a refined path (`self.cache`) known on one side only is not known after the join
+    if not b.keys() <= a.keys():
+        for name, value in b.items():
+            if name not in a and "." not in name:
                 result[name] = value
-        elif other is value:
-            result[name] = value
-        else:
-            result[name] = join(value, other)
-    for name, value in b.items():
-        if name not in a and "." not in name:
-            result[name] = value
     return result
 
 

@@ -81,7 +81,8 @@ class Functions:
         known = values.get(function)
         if known is None:
             values[function] = FunctionValue(function)  # for a decorator that leads back here
-            known = self.decorate(self._interp.names.frame(function.module), function, FunctionValue(function))
+            with self._interp.names.importing(function.module):
+                known = self.decorate(self._interp.names.frame(function.module), function, FunctionValue(function))
             values[function] = known
         return known
 

@@ -113,6 +113,16 @@ def _change(frame: Frame, node: ast.AST, owner: str, what: str, value: Value, ag
     frame.interp.account.write(frame, node, ("mode", "", owner, what), value, again)
 
 
+@functools.cache
+def sets_mode(name: str) -> bool:
+    """Whether a call by this name may change a mode, or throw every program away."""
+    method = name.rpartition(".")[2]
+    if name in facts.STEP_MARKS or name in facts.RESETS or name in facts.SETTERS or method == "set_grad_enabled":
+        return True
+    of_module = method in facts.TRAINING or method in facts.DTYPES or method in ("requires_grad_", "to")
+    return of_module and name.startswith("torch.nn.")
+
+
 def set_mode(frame: Frame, node: ast.AST, name: str, args: Sequence[Value], receiver: Value | None) -> None:
     """A call that changes a mode, or throws every program away."""
     method = name.rpartition(".")[2]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import alternatives, hints, registries
@@ -60,6 +61,8 @@ class Names:
         self._memo = interp.memo
         self._globals = interp.memo.globals
         self._silence = interp.emitter.silence
+        self._importing: Module | None = None
+        """The file whose top level runs."""
         self._absent: set[tuple[Module, str]] = set()
         """Names that a file was asked for and does not have."""
 
@@ -267,6 +270,25 @@ class Names:
         if generalise and isinstance(value, Const) and value.value is not None:
             return Scalar(scalar_type(value.value), "global", frame.origin(statement))
         return value
+
+    @contextmanager
+    def importing(self, module: Module) -> Iterator[None]:
+        """Around what runs while a file is imported: what functions bind later to its names is not there yet."""
+        outer, self._importing = self._importing, module
+        try:
+            yield
+        finally:
+            self._importing = outer
+
+    def at_import(self, module: Module, name: str, value: Value) -> Value:
+        """What a name of a file is, of which `value` is all that is known; while that is imported, a switch is what it says there."""
+        if self._importing is None or not (isinstance(value, Scalar) and value.source == "global"):
+            return value
+        definition = module.named(name)
+        if not isinstance(definition, Assignment) or definition.others:
+            return value
+        said = self.assigned(module, definition, generalise=False)
+        return said if isinstance(said, Const) and isinstance(said.value, bool) else value
 
     def imported(self, module: Module, target: str, name: str) -> Value:
         """The value of `from target import name` in `module`."""

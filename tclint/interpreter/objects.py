@@ -25,6 +25,7 @@ from tclint.values import (
     ARRAY,
     NONE,
     RAW,
+    TRUE,
     UNKNOWN,
     ClassValue,
     Compiled,
@@ -43,7 +44,7 @@ from tclint.values import (
     scalar_type,
 )
 from tclint.values.moments import GROWS
-from tclint.values.value import MAX_NESTING
+from tclint.values.value import MAX_NESTING, OBJECT
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -90,6 +91,8 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
+        if isinstance(made, Instance) and frame.region is None:
+            made = self.constructions.switched(made, args, keywords, open_ended)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
             made = self._interp.heap.allocate(made, args, keywords)
             init = self._interp.classes.find_method(cls, "__init__") if made.identity else None
@@ -276,6 +279,8 @@ class Objects:
 
     def as_read(self, value: Value, name: str, frame: Frame, node: ast.AST) -> Value:
         """An attribute as code elsewhere sees it: constants may have been changed by then."""
+        if value.rank == OBJECT:
+            return value  # most attributes that are read hold layers
         if isinstance(value, Const):
             if value.value is None:
                 return Union((NONE, UNKNOWN))
@@ -297,7 +302,10 @@ class Objects:
         if kind == "property":
             cached = self._interp.classes.is_cached(method)
             if frame.region is not None and cached:
-                self._emitter.feature(frame, node, "cached_property")
+                read = f".cached {ast.unparse(node)}"  # the first read leaves it in the object, where a second one finds it
+                if read not in frame.env:
+                    self._emitter.feature(frame, node, "cached_property")
+                frame.env[read] = TRUE
             answering.tell_read(frame, node, instance, "property of")
             given = self._interp.functions.call(frame, node, FunctionValue(method, instance), [], {})
             if cached and frame.constructing:  # it lies in the object now, where compiled code finds it
@@ -380,7 +388,8 @@ class Objects:
         if frame.region is None and not paused and instance.key in self._learned.compiled_instances:
             compiled = Compiled(instance, self._learned.compiled_instances[instance.key])
             return self._interp.compile_sites.call(frame, node, compiled, args, keywords, open_ended)
-        self._interp.recordings.run(frame, owner_of(instance), node)
+        if frame.region is None:
+            self._interp.recordings.run(frame, owner_of(instance), node)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
             patched = self._late(instance.cls, name) if method is not None and name == "forward" else None

@@ -86,10 +86,10 @@ class Signature:
 
 def signature(function: Function) -> Signature:
     function.read()
-    if function.signature is None:
-        function.signature = Signature(function)
-    assert isinstance(function.signature, Signature)
-    return function.signature
+    known = function.signature
+    if known is None:
+        known = function.signature = Signature(function)
+    return known  # type: ignore[return-value]  # nobody else keeps anything there
 
 
 def variadic(function: Function) -> tuple[str, str]:
@@ -110,12 +110,12 @@ def bind(
     env: Env = {}
     rest: list[Value] = []
     star: Value | None = None
-    plain: list[Value] = []
-    for value in args:
+    plain: Sequence[Value] = args
+    # Asked of every call, and few are given a sequence.
+    for place, value in enumerate(args) if Seq in map(type, args) else ():
         if isinstance(value, Seq) and value.kind == "star":
-            star = value.elem
+            star, plain = value.elem, args[:place]
             break
-        plain.append(value)
     for i, (node, default) in enumerate(known.nodes):
         name = node.arg
         if i < len(plain):
@@ -134,11 +134,11 @@ def bind(
                 value = star.with_(conf=NAMED)
         elif isinstance(value, (Dict, Seq)):
             value = _filled(interp, function, node, value)
-        else:
+        elif isinstance(value, (Tensor, Union)):
             value = _surer(interp, function, node, known, _agreed(interp, function, node, value, open_ended))
         env[name] = value
     if len(plain) > len(known.nodes):
-        rest = plain[len(known.nodes) :]
+        rest = [*plain[len(known.nodes) :]]
     for node, default in known.kwonly:
         if node.arg in keywords:
             value = keywords[node.arg]

@@ -46,6 +46,7 @@ from tclint.values import (
 )
 from tclint.values.compiled import Code
 from tclint.values.object import is_some_module
+from tclint.values.region import DROPPED
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -71,7 +72,6 @@ _MODES: Final = frozenset(facts.named("is a mode of torch.compile"))
 _OF_MODES: Final = (None, "inductor")
 """The backends that have modes; the others take any."""
 _REFUSED: Final = "nothing: torch.compile refuses these arguments"
-_DROPPED: Final = "nothing: what torch.compile returns is not kept"
 _DISABLED: Final = "nothing: `disable=True` gives back what it was given"
 _NOT_CALLED: Final = "nothing: of a class torch.compile compiles `__call__`, and this one has none"
 _COMPILE: Final = "torch.compile"
@@ -170,7 +170,7 @@ class CompileSites:
             if told is None and isinstance(given, ast.Attribute):
                 told = frame.module.index(_option_defaults).get(given.attr)
             mode = told or mode
-        idle = _DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
+        idle = DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
         if name in _CHECKED and _plain(keywords.get("disable")) is True:
             idle = _DISABLED
         if name in _CHECKED and isinstance(mode, str) and mode != "?":

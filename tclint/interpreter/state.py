@@ -109,7 +109,8 @@ class SiteKnowledge:
     """The environments of nested functions that are compiled."""
     constructions: dict[Any, tuple[Sequence[Value], Mapping[str, Value]]] = field(default_factory=dict)
     """How instances were built, by their keys."""
-    construction_count: dict[Class, int] = field(default_factory=dict)
+    construction_count: dict[Any, int] = field(default_factory=dict)
+    """How many ways of building the objects of a class are known, and how many settings of the switches of one of them."""
     late: dict[tuple[str, str], dict[str, Value]] = field(default_factory=dict)
     """Compiled callables that are stored in attributes after the constructor, by file and class."""
     late_within: dict[tuple[str, str, str], Class | None] = field(default_factory=dict)

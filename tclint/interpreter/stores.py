@@ -55,10 +55,10 @@ def store(
     """Bind a value to a target; `quiet` where the binding itself is no event (loop variables)."""
     kind = type(target)
     # Most programs capture no graph by hand: then a name is only bound, and nobody has read of it.
-    plain = kind is ast.Name or kind is ast.Attribute
-    noted = plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript
-    if noted and frame.region is None:
-        _note(frame, target, value, statement, augmented)
+    if frame.region is None:
+        plain = kind is ast.Name or kind is ast.Attribute
+        if plain and (augmented or frame.interp.recordings.concerned) or kind is ast.Subscript:
+            _note(frame, target, value, statement, augmented)
     if kind is ast.Name:
         _name(frame, target, value, statement, augmented, old)  # type: ignore[arg-type]
     elif kind is ast.Attribute:
@@ -82,6 +82,8 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
         recordings.do("rate", None, frame, statement)
     if is_none(value) or is_graph(value):
         recordings.forget(frame, bindings.held_at(frame, target), statement)
+    if _is_first(frame, target):
+        return
     if recordings.may_concern(_last_name(target), value) and not (augmented and isinstance(value, Tensor)):
         recordings.bind(frame, bindings.of_target(frame, target), statement, value)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -89,6 +91,13 @@ def _note(frame: Frame, target: ast.expr, value: Value, statement: ast.AST, augm
                 index = evaluate(frame, target.slice)
                 if isinstance(index, Const):
                     recordings.bind(frame, place._replace(name=f"{place.name}[{index.value!r}]"), statement, value)
+
+
+def _is_first(frame: Frame, target: ast.expr) -> bool:
+    """Whether a test says that nothing was bound here before: `if self.x is None: self.x = x.clone()`. No graph has read it."""
+    place = path_of(target)
+    held = frame.env.get(place) if place is not None else None
+    return held is not None and is_none(held)
 
 
 def note_update(
@@ -119,7 +128,7 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
     ):
         value = witnesses.seen(frame, name, value, statement)
     scope = "global" if name in frame.globals else "nonlocal" if name in frame.nonlocals else "name"
-    if scope != "name" or augmented or frame.region is None:
+    if (scope != "name" or augmented or frame.region is None) and not frame.interp.emitter.quiet:
         frame.interp.emitter.emit(events.Store, frame, statement, scope, UNKNOWN, name, value, None, augmented, old)
     if frame.region is None and (scope != "name" or frame.function is None):
         frame.interp.account.write_name(frame, statement, name, name, value, _again(statement, value))
@@ -279,6 +288,8 @@ def _inner_subscript(
 ) -> None:
     """`CONFIG["pool"]["kernel"] = 3`, `self.net.sizes[0] = n`: a container in a container, or in an object far away."""
     if frame.region is not None:
+        if isinstance(target.value, ast.Subscript) and (updated := receiver.with_item(index, value)) is not receiver:
+            put_back(frame, target.value, updated)
         return
     place: ast.expr = target.value
     inner = key_text(index)

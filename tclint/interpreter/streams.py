@@ -29,6 +29,11 @@ def enter(frame: Frame, node: ast.AST, context: ast.expr) -> None:
         frame.interp.recordings.do("fork", stream, frame, node)
 
 
+def waits(name: str) -> bool:
+    """Whether a call by this name waits for what was done elsewhere."""
+    return name in _JOINS
+
+
 def wait(frame: Frame, node: ast.AST, name: str, args: Sequence[Value]) -> None:
     """`stream.wait_stream(side)`, `stream.wait_event(event)`: what was done there is waited for."""
     if name in _JOINS and frame.capturing:

@@ -243,9 +243,9 @@ class Program:
         finally:
             # What many parts need is kept longer than what one did.
             used = {
-                each.path if isinstance(each, Module) else each.module.path
+                each.path if type(each) is Module else each.module.path  # type: ignore[union-attr]
                 for each in self.touched
-                if not isinstance(each, Question)
+                if type(each) is not Question
             }
             for path in sorted(used & self._recent.keys()):
                 self._recent.move_to_end(path)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
-from tclint.interpreter import execute
+from tclint.interpreter import execute, wrappers
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter
@@ -356,6 +356,8 @@ class PartRunner:
                 if function.decorators:
                     interp.functions.value(function)  # a decorator may be a compile site
                 source = b"" if only is None else source_of(module, function.node)
+                if wrappers.compiles(function) and _is_decorator(module, function.name):
+                    continue  # what it is called with is what it decorates, and nothing that nobody knows
                 if only is None or only(source) or any(name in source for name in shorthands):
                     interp.account.begin(function.place)
                     interp.graph_memory.begin()
@@ -428,6 +430,18 @@ class PartRunner:
         fix, touched = self._fixes[key]
         self.program.touched |= touched
         return replace(rule.told_of_callers(finding, event, fix), fix=fix)
+
+
+def _is_decorator(module: Module, name: str) -> bool:
+    """Whether a file decorates something with its own function of a name."""
+    return name in module.index(_decorators)
+
+
+def _decorators(module: Module) -> frozenset[str]:
+    """The names of what a file decorates its functions and methods with, with and without arguments."""
+    applied = (each for function in module.functions for each in function.decorators)
+    called = (each.func if isinstance(each, ast.Call) else each for each in applied)
+    return frozenset(each.id for each in called if isinstance(each, ast.Name))
 
 
 def _problem(failure: Failure) -> Problem:

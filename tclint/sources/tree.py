@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
@@ -21,7 +22,19 @@ _SKIPPED: Final = frozenset(
 )
 _MIXED: Final = frozenset("keys kw_defaults kwd_attrs names".split())
 """Lists that may hold something beside nodes: names, and None for what is left out."""
-_CHILDREN: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
+
+
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    """By kind, the fields of nodes that may hold nodes."""
+
+    __slots__ = ()
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        known = self[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
+        return known
+
+
+_CHILDREN: Final = _Fields({ast.Constant: ()})
 _LISTS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
 _HOLDERS: Final[list[type[ast.AST]]] = [*ast.stmt.__subclasses__(), ast.Module, ast.ExceptHandler, ast.match_case]
 _BLOCKS: Final = {kind: tuple(name for name in kind._fields if name in _LISTS) for kind in _HOLDERS}
@@ -38,12 +51,8 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = pop()
         yield node
-        kind = type(node)
-        fields = children.get(kind)
-        if fields is None:
-            fields = _fields(kind)
         # Written out: half of all nodes have nothing below, and a call for each costs more than looking at it.
-        for name in fields:
+        for name in children[type(node)]:
             value = getattr(node, name, None)
             if value is None:
                 continue
@@ -64,20 +73,14 @@ class Kinds(dict[type[ast.AST], list[Any]]):
 
 def kinds(root: ast.AST) -> Kinds:
     """What `nodes` gives, by kind: most questions are about a few kinds, and most nodes are of others."""
-    found = Kinds()
+    found: defaultdict[type[ast.AST], list[Any]] = defaultdict(list)
     stack = [root]
-    pop, children, get = stack.pop, _CHILDREN, found.get
+    pop, children = stack.pop, _CHILDREN
     while stack:
         node = pop()
         kind = type(node)
-        alike = get(kind)
-        if alike is None:
-            alike = found[kind] = []
-        alike.append(node)
-        fields = children.get(kind)
-        if fields is None:
-            fields = _fields(kind)
-        for name in fields:
+        found[kind].append(node)
+        for name in children[kind]:
             value = getattr(node, name, None)
             if value is None:
                 continue
@@ -85,7 +88,7 @@ def kinds(root: ast.AST) -> Kinds:
                 stack += value if name not in _MIXED else [each for each in value if isinstance(each, ast.AST)]
             elif isinstance(value, ast.AST):
                 stack.append(value)
-    return found
+    return Kinds(found)
 
 
 by_kind = lru_cache(maxsize=64)(kinds)
@@ -123,7 +126,7 @@ def own(root: ast.AST) -> Iterator[ast.AST]:
         node = pop()
         yield node
         kind = type(node)
-        if children.get(kind) != () and kind not in _SCOPES:
+        if children[kind] and kind not in _SCOPES:
             found = below(node)
             found.reverse()
             stack += found
@@ -131,24 +134,14 @@ def own(root: ast.AST) -> Iterator[ast.AST]:
 
 def below(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below one, in source order, without operators and contexts."""
-    kind = type(node)
-    fields = _CHILDREN.get(kind)
-    if fields is None:
-        fields = _fields(kind)
     found: list[ast.AST] = []
-    for name in fields:
+    for name in _CHILDREN[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
             found += value if name not in _MIXED else [each for each in value if isinstance(each, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
-
-
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of nodes of a kind that may hold nodes."""
-    known = _CHILDREN[kind] = tuple(f for f in kind._fields if f not in _SKIPPED)
-    return known
 
 
 def yields(root: ast.AST) -> bool:
@@ -253,6 +246,17 @@ def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block
     for handler in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
         yield handler.body
+
+
+def read_of_self(root: ast.AST) -> frozenset[str]:
+    """The attributes of its receiver that a method reads."""
+    arguments = getattr(root, "args", None)
+    first = arguments.args[0].arg if isinstance(arguments, ast.arguments) and arguments.args else ""
+    return frozenset(
+        node.attr
+        for node in by_kind(root)[ast.Attribute]
+        if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == first
+    )
 
 
 def bound_on_self(root: ast.AST) -> frozenset[str]:

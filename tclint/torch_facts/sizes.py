@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -190,6 +191,7 @@ def given_by(name: str, given: Mapping[str, Any], sizes: Sizes) -> Sizes | None:
         return None
 
 
+@functools.cache
 def _family(name: str) -> str:
     short = name.rpartition(".")[2]
     for family in ("AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "MaxPool"):

@@ -44,7 +44,7 @@ from tclint.values.partial import Partial
 from tclint.values.questions import contains, may_be_none, truth, widen, without_none
 from tclint.values.region import OWN_BACKEND, CompileSite, Region, uses_cudagraphs
 from tclint.values.scalar import BOOL, COUNTED, FLOAT, INT, SIZE, STR, Scalar, scalar_type
-from tclint.values.sequence import Seq, parts_of
+from tclint.values.sequence import Seq, parts_of, selectors_of
 from tclint.values.super_value import Super
 from tclint.values.tensor import FIXED, NAMED, PROVEN, UNBACKED, USED, Tensor, is_tensor
 from tclint.values.union import Union, join, join_all, spoken_of, tensor_of
@@ -126,6 +126,7 @@ __all__ = [
     "may_be_none",
     "parts_of",
     "scalar_type",
+    "selectors_of",
     "spoken_of",
     "tensor_of",
     "truth",

@@ -167,7 +167,7 @@ class Dict(Value):
         if wanted is not None:
             if wanted.value in self.items:
                 return self.items[wanted.value]
-            if self.missing is not None and self.elem is None and frame.region is None:
+            if self.missing is not None and self.elem is None:
                 return self._filled_in(frame, node, wanted)
             if self.elem is None or _mixed(self.elem):
                 return UNKNOWN
@@ -176,7 +176,7 @@ class Dict(Value):
         return UNKNOWN if self.kind == "kwargs" else self.element()
 
     def _filled_in(self, frame: Frame, node: ast.AST, wanted: Const) -> Value:
-        """What eager code reads of a `defaultdict` that does not have it is there from then on."""
+        """What is read of a `defaultdict` that does not have it: in eager code it is there from then on."""
         assert self.missing is not None
         made = self.missing.call(frame, node, [], {}).fresh()
         rename(frame, self, self.with_item(wanted, made))

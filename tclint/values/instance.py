@@ -33,6 +33,10 @@ _OPERATOR_METHODS: Final = {
 }
 
 
+AS_BUILT: Final = "as built"
+"""Stands in a context before the switches that the constructor was given, and keeps."""
+
+
 class Instance(Value):
     """An object of a class of the program. `context` tells constructions with different arguments apart.
 
@@ -65,6 +69,20 @@ class Instance(Value):
 
     def nesting(self) -> int:
         return self._nesting
+
+    @property
+    def switches(self) -> Mapping[str, Any]:
+        """What the constructor was given and keeps as it is, by the attributes: flags, names and None."""
+        last = self.context[-1] if isinstance(self.context, tuple) and self.context else ()
+        return dict(last[1:]) if isinstance(last, tuple) and last and last[0] == AS_BUILT else {}
+
+    def with_switches(self, switches: Mapping[str, Any]) -> Instance:
+        """The same, told apart from those that were built with other switches; without any, whichever those are."""
+        parts = tuple(self.context) if isinstance(self.context, tuple) else ()
+        if self.switches:
+            parts = parts[:-1]
+        context = (*parts, (AS_BUILT, *switches.items())) if switches else parts
+        return Instance(self.cls, context, self.fields, self._nesting, self.identity)
 
     def identified(self, identity: int) -> Instance:
         """The same as an object of its own, or as any of its kind where the identity is 0."""
@@ -180,7 +198,12 @@ class Instance(Value):
         if self.fields and other.fields and self.cls is other.cls and self.fields.keys() == other.fields.keys():
             fields = {name: join(value, other.fields[name]) for name, value in self.fields.items()}
             return Instance(self.cls, self.context, fields, max(self._nesting, other._nesting))
-        return Instance(self.cls) if self.cls is other.cls else None
+        if self.cls is not other.cls:
+            return None
+        if self.switches or other.switches:
+            mine, others = (each.with_switches({}).identified(0) for each in (self, other))
+            return mine if mine.key == others.key else Instance(self.cls)
+        return Instance(self.cls)
 
     def widen(self) -> Value:
         return Instance(self.cls)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tclint.sources.tree import nodes
+from tclint.values.constant import Const
 from tclint.values.instance import Instance
 from tclint.values.moments import GROWS
 from tclint.values.union import join
@@ -42,6 +43,11 @@ def is_place(node: ast.AST) -> bool:
 def _found(frame: Frame, node: ast.expr) -> Value:
     """What eager code finds at a place."""
     return frame.interp.evaluate_silently(frame, node) if frame.region is None and is_place(node) else UNKNOWN
+
+
+def _held(frame: Frame, node: ast.expr) -> Value:
+    """What stands at a place, in compiled code as well."""
+    return frame.interp.evaluate_silently(frame, node) if is_place(node) else UNKNOWN
 
 
 def rebind(frame: Frame, node: ast.AST, changed: Value, what: str = "()", old: Value | None = None) -> None:
@@ -117,11 +123,21 @@ def put_back(frame: Frame, place: ast.expr, changed: Value) -> None:
             if frame.constructing and isinstance(owner, Instance):
                 # What a branch adds stands beside what the others do.
                 frame.interp.instance_attributes.store(frame, owner, place.attr, changed, replace=not frame.maybe)
-    elif isinstance(place, ast.Subscript) and frame.region is None:
-        outer = _found(frame, place.value)
-        updated = outer.with_item(_found(frame, place.slice), changed)
-        if updated is not outer:
-            put_back(frame, place.value, updated)
+    elif isinstance(place, ast.Subscript) and (frame.region is None or is_place(place)):
+        _put_back_item(frame, place.value, place.slice, changed)
+    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "setdefault":
+        if frame.region is not None and place.args and is_place(place.func.value):
+            _put_back_item(frame, place.func.value, place.args[0], changed)
+
+
+def _put_back_item(frame: Frame, place: ast.expr, index: ast.expr, changed: Value) -> None:
+    outer, wanted = _held(frame, place), _held(frame, index)
+    updated = outer.with_item(wanted, changed)
+    if frame.region is not None and not isinstance(wanted, Const) and updated.held_items():
+        # Any of those that it holds may be the one that has changed.
+        updated = updated.holding_items([join(item, changed) for item in updated.held_items()])
+    if updated is not outer:
+        put_back(frame, place, updated)
 
 
 def _put_back_name(frame: Frame, name: str, changed: Value) -> None:

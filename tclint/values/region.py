@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 _KEEPS_NUMBERS: Final = "capture_scalar_outputs"
 
 
+DROPPED: Final = "nothing: what torch.compile returns is not kept"
+"""Why nothing is compiled by a call that stands for itself."""
+
+
 @dataclass(frozen=True)
 class CompileSite:
     """One place that hands a callable to the compiler.

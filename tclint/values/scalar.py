@@ -166,7 +166,7 @@ def number_arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, r
     if not ADDRESSES.isdisjoint((source_a, source_b)):
         frame.interp.emitter.operation(frame, node, operator, left, right)
         return INT
-    if type_a != "str" != type_b:
+    if (source_a == "drawn" or source_b == "drawn") and type_a != "str" != type_b:
         for side in (left, right):
             if is_drawn(side):
                 kind = "float" if operator == "Div" or "float" in (type_a, type_b) else side.python_type

@@ -431,6 +431,13 @@ def parts_of(index: Value) -> Sequence[Value]:
     return index.items if isinstance(index, Seq) and index.kind == "tuple" and index.items is not None else (index,)
 
 
+def selectors_of(index: Value) -> Sequence[Value]:
+    """What selects in `x[a, b]`; the tensors of a list, `x[[a, b]]`, stand for themselves as well."""
+    if isinstance(index, Seq) and index.kind == "list" and index.items is not None:
+        return index.items if any(item.rank == TENSOR for item in index.items) else (index,)
+    return parts_of(index)
+
+
 def _constants(value: Value) -> tuple[object, ...] | None:
     """The items of a list or tuple of constants."""
     if type(value) is not Seq or value.kind not in ("list", "tuple") or value.items is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.timeline import guarded
@@ -131,9 +132,7 @@ class Tensor(Value):
         return self.ndim == 0 and self.dtype == "i" and self.flags & (INPUT | RAW) == INPUT | RAW
 
     def with_(self, **changes: Any) -> Tensor:
-        fields: dict[str, Any] = {name: getattr(self, name) for name in _TENSOR_FIELDS}
-        fields.update(changes)
-        return Tensor(**fields)
+        return Tensor(**{**dict(zip(_TENSOR_FIELDS, _FIELDS_OF(self), strict=True)), **changes})
 
     def derived(self, origin: Origin, dtype: str = "", ndim: int = -1) -> Tensor:
         """Fresh storage computed from this tensor."""
@@ -309,6 +308,7 @@ _TENSOR_FIELDS: Final = (
     "cls",
     "varied",
 )
+_FIELDS_OF: Final = attrgetter(*_TENSOR_FIELDS)
 # What a join keeps only where both have it.
 _IN_BOTH: Final = RAW | STEADY | STRIDED | NO_GRADIENT | SPARSE
 

@@ -66,6 +66,23 @@ def test_is_nn_module(bases: str, expected: bool) -> None:
     assert interp.classes.is_nn_module(cls(interp, "A")) is expected
 
 
+@pytest.mark.parametrize(("starts", "expected"), [("start", False), ("__init__", True)])
+def test_a_service_that_is_given_a_model_is_no_module(starts: str, expected: bool) -> None:
+    interp = interpreter(
+        a=f"""
+        import library
+        class A(library.Service):
+            def {starts}(self, kind):
+                self.model = library.make(kind)
+            def prepared(self, x):
+                return x
+            def forward(self, x):
+                return self.model.encode(self.prepared(x))
+        """
+    )
+    assert interp.classes.is_nn_module(cls(interp, "A")) is expected
+
+
 def test_kinds_of_methods() -> None:
     interp = interpreter(
         a="""

@@ -428,3 +428,40 @@ def test_what_layers_of_graphs_give_is_a_tensor_whatever_they_get(tmp_path: Path
     (tmp_path / "net.py").write_text(MADE, encoding="utf-8")
     found = {f.line for f in lint([tmp_path], isolated=True, select=["TCL1"]).findings}
     assert found == {n for n, line in enumerate(MADE.splitlines(), 1) if line.endswith("# told")}
+
+
+COMPOSED = """\
+import torch
+from torch import nn
+from torchvision import transforms
+
+
+def peak(image):
+    return image / image.max().item()
+
+
+class Net(nn.Module):
+    def __init__(self, known):
+        super().__init__()
+        self.all = transforms.Compose([transforms.CenterCrop(8), peak, transforms.Normalize([0.5], [0.5])])
+        self.quiet = transforms.Compose([transforms.CenterCrop(8), lambda image: image * 2])
+        self.given = transforms.Compose(known)
+
+    def forward(self, images):
+        images = torch.relu(images)
+        return self.all(images), self.quiet(images), self.given(images)
+"""
+
+
+def test_a_composition_calls_its_parts_one_after_the_other(tmp_path: Path) -> None:
+    """What breaks in a function of the program breaks there, what breaks in a library where the composition is called."""
+    (tmp_path / "m.py").write_text(COMPOSED)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(7, "TCL103"), (19, "TCL110")]
+
+
+def test_a_library_whose_code_breaks_is_named_where_it_is_called(tmp_path: Path) -> None:
+    program = "import pyro\n\n\n@torch.compile\ndef model(x):\n    pyro.factor('near', x.sum())\n    return x + 1\n"
+    (tmp_path / "m.py").write_text("import torch\n" + program)
+    report = lint(["m.py"], cwd=str(tmp_path), isolated=True)
+    assert [(f.line, f.code) for f in report.findings] == [(7, "TCL110")]

@@ -319,6 +319,28 @@ def test_a_site_that_cannot_be_resolved_says_why(project: Project) -> None:
     ]
 
 
+@pytest.mark.parametrize(("enabled", "reaches"), [(False, []), (True, [1])])
+def test_a_decorator_whose_switch_is_off_at_import_is_no_site(
+    project: Project, enabled: bool, reaches: list[int]
+) -> None:
+    switch = f"""
+        import torch
+        ENABLED = {enabled}
+        def enable(on):
+            global ENABLED
+            ENABLED = on
+        def maybe(function):
+            return torch.compile(function) if ENABLED else function
+        @maybe
+        def double(x):
+            return x * 2
+    """
+    use = "import switch\n\nswitch.enable(True)\nprint(switch.double(2))\n"
+    sites = project.write({"switch.py": switch, "use.py": use}).lint().sites
+    assert [site.reaches for site in sites] == reaches
+    assert not any(site.unresolved for site in sites)
+
+
 def test_a_site_on_an_object_of_unknown_class_is_listed(project: Project) -> None:
     source = """
         import torch

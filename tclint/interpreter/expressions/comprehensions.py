@@ -102,11 +102,11 @@ def _after_comprehension(frame: Frame, saved: Env, node: ast.AST) -> Env:
                 saved[inner.target.id] = frame.env[inner.target.id]
     if frame.region is None:
         # `[queue.pop(0) for _ in range(n)]` leaves less in it.
-        own = {n.id for n in nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for name, held in saved.items():
-            now = frame.env.get(name, held)
-            if now is not held and held.depth and name not in own:
-                saved[name] = now
+        known = frame.env.get
+        left = [name for name, held in saved.items() if held.depth and known(name, held) is not held]
+        if left:
+            own = {n.id for n in nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            saved.update({name: frame.env[name] for name in left if name not in own})
     return saved
 
 

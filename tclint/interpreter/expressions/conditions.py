@@ -134,6 +134,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     results: list[Value] = []
     skipped: Env | None = None
     maybe = frame.maybe
+    usual = RARE not in frame.env
     for operand in node.values[:-1]:
         then, otherwise, value = _branch_value(frame, operand, keyword)
         go, stop = (then, otherwise) if keyword == "and" else (otherwise, then)
@@ -147,7 +148,9 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
             return join_all(results)
         frame.env = go
         frame.maybe += stop is not None and frame.module.library
-    results.append(evaluate(frame, node.values[-1]))
+    last = evaluate(frame, node.values[-1])
+    if not (usual and RARE in frame.env and results):
+        results.append(last)  # what only an unusual run comes to is no value of the others: `on_mps and is_available()`
     frame.maybe = maybe
     merged = join_env(frame.env, skipped)
     if merged is not None:

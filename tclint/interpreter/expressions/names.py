@@ -19,6 +19,7 @@ from tclint.values import (
     External,
     Instance,
     Object,
+    Scalar,
     Tensor,
     Value,
     tensor_of,
@@ -28,14 +29,14 @@ _WITHOUT_VALUES: Final = frozenset(facts.named("is known without the values"))
 
 
 def _name(frame: Frame, node: ast.Name) -> Value:
-    region = frame.region
+    # The most frequent of all expressions: a name that the function has bound.
+    region, value = frame.region, frame.env.get(node.id)
     if region is not None:
-        # The most frequent of all expressions, in compiled code: a name that the function has bound.
-        value = frame.env.get(node.id)
         if value is None or value.maker or region.evidence is not None:
             value = _value(frame, node)
         return value
-    value = _value(frame, node)
+    if value is None or frame.interp.graph_memory.runs:
+        value = _value(frame, node)
     if frame.capturing:
         recordings = frame.interp.recordings
         recordings.read(frame, bindings.of_name(frame, node.id), node, value)
@@ -55,6 +56,8 @@ def _value(frame: Frame, node: ast.Name) -> Value:
             frame.interp.emitter.use(frame, node, value)
         return value
     value = lookup(frame, node.id)
+    if frame.region is None and type(value) is Scalar:
+        value = frame.interp.names.at_import(frame.module, node.id, value)
     if frame.region is not None:
         _tell_held(frame, node, value)
     if value is UNKNOWN and frame.region is not None:

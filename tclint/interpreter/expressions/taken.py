@@ -16,16 +16,19 @@ from tclint.values.union import Union, one_of
 
 def tell(frame: Frame, node: ast.Call, callee: Value, name: str = "") -> None:
     """Let names that were handed over be what the callee takes; with a name, what is called is an attribute of `callee`."""
-    if any(type(each) is ast.Starred for each in node.args):
-        return
     wanted: Mapping[int, str] | None = None
     for place, each in enumerate(node.args):
-        inverted = type(each) is ast.UnaryOp and type(each.op) is ast.Invert
+        inverted = isinstance(each, ast.UnaryOp) and type(each.op) is ast.Invert
         named = each.operand if isinstance(each, ast.UnaryOp) and inverted else each
-        held = frame.env.get(named.id) if isinstance(named, ast.Name) else None
-        if not isinstance(named, ast.Name) or held is None or not _is_open(held):
+        if not isinstance(named, ast.Name):
+            continue
+        held = frame.env.get(named.id)
+        if held is None or not _is_open(held):
             continue
         if wanted is None:
+            # Asked of every call, and most hand over nothing of which it could say more.
+            if ast.Starred in map(type, node.args):
+                return
             wanted = _wanted(frame, callee, name)
         if place in wanted and (not inverted or wanted[place] == "b"):
             frame.env[named.id] = _as_taken(frame, named, held, wanted[place])
@@ -33,9 +36,11 @@ def tell(frame: Frame, node: ast.Call, callee: Value, name: str = "") -> None:
 
 def _is_open(value: Value) -> bool:
     """Whether a call can say more of a value than is known."""
+    if isinstance(value, Tensor):
+        return value.conf <= NAMED or not value.dtype
     if isinstance(value, Union):
         return any(isinstance(option, Tensor) and _is_open(option) for option in value.options)
-    return value is UNKNOWN or isinstance(value, Tensor) and (value.conf <= NAMED or not value.dtype)
+    return value is UNKNOWN
 
 
 def _wanted(frame: Frame, callee: Value, name: str) -> Mapping[int, str]:

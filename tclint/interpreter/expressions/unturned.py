@@ -12,16 +12,19 @@ from tclint.interpreter import builders
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
+from tclint.sources.text import lines_of
+from tclint.sources.tree import bound_on_self
 from tclint.values import Dict, Instance
 from tclint.values.constant import fold_compare
 
 # Where a name ends is said again: without it each shorter one would be tried, too.
 _STORED: Final = re.compile(rb"\.(\w+)\b[ \t]*(?::[^=\n]*)?(?:[-+*/%@&|^]|//|\*\*|<<|>>)?=(?!=)[ \t]*([^\n#;]*)")
 _TARGETS: Final = re.compile(
-    rb"^[ \t]*(?:(?:async[ \t]+)?for[ \t]+([^\n]*?)[ \t]in\b|\(?([\w.\[\]*, \t]*,[\w.\[\]*, \t)]*)=(?!=))", re.MULTILINE
+    rb"\n[ \t]*(?![ \t])(?:(?:async[ \t]+)?for[ \t]+([^\n]*?)[ \t]in\b|\(?([\w.\[\]* \t]*,[\w.\[\]*, \t)]*)=(?!=))"
 )
-"""What a line unpacks something into; the elements of a call end in a bracket that a target does not have."""
-_OVER_LINES: Final = re.compile(rb"^[ \t]*[\])][ \t]*=(?!=)", re.MULTILINE)
+"""What a line unpacks something into; the elements of a call end in a bracket that a target does not have. Every line is read
+once: where the indentation ends, and which comma is the first, is settled before what follows is looked at."""
+_OVER_LINES: Final = re.compile(rb"\n[ \t]*[\])][ \t]*=(?!=)")
 _LISTED: Final = re.compile(rb"\.(\w+)[ \t]*,")
 _NAME: Final = re.compile(rb"\.(\w+)")
 _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
@@ -98,11 +101,25 @@ def _declared(frame: Frame, owner: Instance, name: str) -> object:
 def _held(frame: Frame, node: ast.Attribute) -> object:
     literal = _stored(frame, node)
     owner = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if isinstance(owner, Instance) and node.attr in owner.switches and _is_kept(frame, owner, node.attr):
+        return owner.switches[node.attr]
     if literal:
         if _LITERAL.fullmatch(literal):
             return ast.literal_eval(literal)
         return _left_at_default(frame, owner, literal) if isinstance(owner, Instance) else _UNSET
     return _declared(frame, owner, node.attr) if isinstance(owner, Instance) else _UNSET
+
+
+def _is_kept(frame: Frame, owner: Instance, name: str) -> bool:
+    """Whether an attribute that the constructor gives an object is bound nowhere else, as far as the files of its classes show."""
+    order = frame.interp.classes.mro(owner.cls)
+    if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):
+        return False
+    if any("" in each.module.index(_stores) for each in order):
+        return False
+    init = frame.interp.classes.find_method(owner.cls, "__init__")
+    methods = (method for each in order for method in each.methods.values() if method is not init)
+    return not any(name in method.node_index(bound_on_self) for method in methods)
 
 
 def _left_at_default(frame: Frame, owner: Instance, name: str) -> object:
@@ -162,7 +179,8 @@ def _stores(module: Module) -> Mapping[str, frozenset[bytes]]:
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
     """The attributes that a file unpacks something into: `self.low, self.high = bounds`."""
-    if _OVER_LINES.search(data):
+    lines = lines_of(data)
+    if _OVER_LINES.search(lines):
         yield from _LISTED.findall(data)  # `(`, a target on each line, `) = …`
-    for target in _TARGETS.finditer(data):
+    for target in _TARGETS.finditer(lines):
         yield from _NAME.findall(target[1] or target[2])

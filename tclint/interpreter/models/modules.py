@@ -121,7 +121,8 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
-    frame.interp.recordings.run(frame, owner_of(func), node)
+    if frame.region is None:
+        frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
         result = _sequential(frame, node, func.args, args)
     elif func.name == _SEQUENTIAL:

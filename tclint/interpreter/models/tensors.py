@@ -64,6 +64,8 @@ from tclint.values import (
     Tensor,
     Value,
     join,
+    parts_of,
+    selectors_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.place import is_place
@@ -345,12 +347,8 @@ def index(frame: Frame, node: ast.AST, tensor: Tensor, index_value: Value) -> Va
     origin = frame.origin(node)
     if tensor.conf <= USED and isinstance(index_value, Const) and isinstance(index_value.value, str):
         return UNKNOWN  # a name said that it is a tensor, and it is none
-    parts = (
-        list(index_value.items)
-        if isinstance(index_value, Seq) and index_value.kind == "tuple" and (index_value.items is not None)
-        else [index_value]
-    )
-    mask = next((t for p in parts if (t := masks.of(p)) is not None), None)
+    parts = list(parts_of(index_value))
+    mask = next((t for p in selectors_of(index_value) if (t := masks.of(p)) is not None), None)
     if mask is None and isinstance(node, ast.Subscript):
         named = masks.named(node.slice, index_value)
         if named is not None:

@@ -16,6 +16,7 @@ _MASKED: Final = facts.named("gives a tensor and its mask for a tensor")
 # Nobody hands these an image or an array: what is not known is a tensor, too.
 _OF_TENSORS: Final = tuple(name.removesuffix("*") for name in facts.named("takes tensors alone"))
 _CALL: Final = ".__call__"
+_CHAINS: Final = facts.named("calls one after the other what it is given")
 
 
 def _result(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords) -> Value:
@@ -31,6 +32,8 @@ def _result(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     if name in _TRANSFORMS or name in _MASKED:
         return _result(frame, node, name, args, keywords)
+    if name in _CHAINS:
+        return Object(name, frame.origin(node), "", args[0] if args else keywords.get("transforms", UNKNOWN))
     return other(frame, node, name, args, keywords, open_ended)
 
 
@@ -40,5 +43,17 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
     return result
 
 
+def _through(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`Compose([a, b])(x)`: what each of them makes of it."""
+    parts = func.args.items if isinstance(func.args, Seq) else None
+    if parts is None or len(args) != 1:
+        return UNKNOWN
+    current = args[0]
+    for part in parts:
+        current = part.call(frame, node, [current], {})
+    return current
+
+
 library(sorted({name.partition(".")[0] for name in (*_TRANSFORMS, *_MASKED)}), _function)
 objects.register(*(name.removesuffix(_CALL) for name in _TRANSFORMS if name.endswith(_CALL)), call=_call)
+objects.register(*_CHAINS, call=_through)
