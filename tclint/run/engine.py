@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tclint.model.report import Report
 from tclint.ruleset.loading import load_rules
 from tclint.ruleset.rule import Rule
-from tclint.run import suppress
+from tclint.run import few, suppress
 from tclint.run.assemble import Assembly, near
 from tclint.run.domains import Told, domains, joined
 from tclint.run.memo import Memo
@@ -66,8 +66,10 @@ def _in_turn(
     for part, held in domains(files, settings):
         own = cache if cache is None or held is settings else cache.under(held)
         told.append(_run(part, held, own, ends, progress, lasting))
-        if own is not None and own is not cache and not own.lasting:
-            own.save()
+        if cache is not None and own is not None and own is not cache:
+            cache.few |= own.few
+            if not own.lasting:
+                own.save()
     return joined(told)
 
 
@@ -87,7 +89,11 @@ def _run(
     plan = Plan(reading, settings, active, memo, progress)
     if ends:
         _kept.append(plan)
-    found = plan.run()
+    # What an earlier run found out about all files holds for this one.
+    whole = lasting is not None or (cache is not None and cache.covers(files))
+    found = plan.run() if whole else few.run(plan)
+    if cache is not None:
+        cache.few = plan.scope is not None
     torch, absolute = ".".join(map(str, target)), {file.path: file.absolute for file in files}
 
     def scanned(path: str, text: str) -> suppress.Scanned:

@@ -6,7 +6,8 @@ while those are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.program import Portion, Read, portions, reads
@@ -41,12 +42,27 @@ class Memo:
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
 
+        self.noted: set[str] = set()
+        """The files that results were read from, of which somebody wants to know (`noting`)."""
+        self._notes = False
+        self._held: dict[str, tuple[tuple[str, ...], str, Any]] = {}
+        """The same for this run alone, where there is no cache: what is read again with other sites taught may be as it was."""
+
         if cache is not None:
             program.indexes = _Indexes(cache, hashes)
 
     @property
     def keeps(self) -> bool:
         return self.cache is not None
+
+    @contextmanager
+    def noting(self, wanted: bool) -> Iterator[None]:
+        """Note what the results of this block were read from."""
+        self._notes = wanted
+        try:
+            yield
+        finally:
+            self._notes = False
 
     def traced(self, key: str, compute: Callable[[], Any]) -> Any:
         """A plain value that depends on the files it is read from: kept with them, and good while they are the same."""
@@ -64,7 +80,12 @@ class Memo:
     ) -> tuple[Any] | None:
         """What was kept under a key, if what it was made from is the same now. None where it is not."""
         if self.cache is None:
-            return None
+            paths, made_with, value = self._held.get(key, ((), None, None))
+            if made_with is None or made_with != self._condition(learned, paths) or not (holds is None or holds(value)):
+                return None
+            if self._notes:
+                self.noted.update(paths)
+            return (value,)
         hashes = self.hashes
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
             for path, was, some in read:
@@ -74,6 +95,8 @@ class Memo:
             else:
                 if made_with == self._condition(learned, [row[0] for row in read]):
                     if holds is None or holds(value):
+                        if self._notes:
+                            self.noted.update(row[0] for row in read)
                         return (value,)
             self._know(read)
         return None
@@ -86,8 +109,13 @@ class Memo:
                 pieces, facts, placed, digest = some
                 digested[path, pieces, facts, placed] = digest
 
-    def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Iterable[Read]) -> tuple[Any]:
-        if self.cache is not None:
+    def remember(self, key: str, learned: Sequence[Lesson], value: Any, read: Sequence[Read]) -> tuple[Any]:
+        if self._notes:
+            self.noted.update(path for path, _ in read)
+        if self.cache is None and self._notes:
+            paths = tuple(path for path, _ in read)
+            self._held[key] = (paths, self._condition(learned, paths), value)
+        elif self.cache is not None:
             key = f"{key} {self.layout}"
             rows = tuple((path, self._now(path), tuple(some) if some is not None else None) for path, some in read)
             entry = (rows, self._condition(learned, (path for path, *_ in rows)), value)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tclint.interpreter import registries
 from tclint.model.report import Problem
@@ -35,6 +35,19 @@ if TYPE_CHECKING:
     from tclint.run.reading import Reading
 
 Progress = Callable[[int, int], None]
+
+
+class Scope(NamedTuple):
+    """What a run about a few files of a large project goes through."""
+
+    leading: frozenset[str]
+    """The files that can lead to these."""
+    linked: frozenset[str]
+    """The files that imports join with them, where those are few: what a site among these says of them is said by no other."""
+    unresolved: bool
+    """Whether imports join them with a site of which nobody knows what it compiles."""
+
+
 _Stood = Mapping[str, tuple[str, bytes, bytes]]
 """By file: its hash, the pieces that were read of it, and the lines they stood on."""
 
@@ -76,21 +89,27 @@ class Plan:
             for m in self.program.modules
             if (seen := self.glances[m.path]).compiles or seen.root or m.path in self.inheriting
         ]
-        self.eager = [m for m in self.chosen if self.glances[m.path].compiles]
-        self.around = {m.path for m in self.eager}
-        self.program.lasting = self.around
         dynamo = self._dynamo()
-        self.runner = PartRunner(self.program, settings, rules, names, dynamo)
+        self._made = partial(PartRunner, self.program, settings, rules, names, dynamo)
+        self._settled = [f"{path} {sorted(dynamo[path])}" for path in sorted(dynamo)]
+        self.begin([m for m in self.chosen if self.glances[m.path].compiles])
+
+    def begin(self, eager: Sequence[Module], scope: Scope | None = None) -> None:
+        """Know nothing yet, and read the compile sites of these files. `scope`: they are not all there are."""
+        self.eager, self.scope = eager, scope
+        self.around = {m.path for m in eager}
+        self.program.lasting = self.around
+        self.runner = self._made()
         self.runner.listeners = {path: seen.listeners for path, seen in self.glances.items()}
-        self.site_key = digest_of(
-            [*sorted(self.around), *(f"{path} {sorted(dynamo[path])}" for path in sorted(dynamo))]
-        )
+        self.site_key = digest_of([*sorted(self.around), *self._settled])
         self.sites_read: set[Touched] | None = None
         """The files the compile sites were read from in this process, once they are."""
         self.ties: Sequence[leading.Tie] = ()
         """Files, each with one of which the sites gave it something."""
         self.assumed = False
         self.checked: set[str] = set()
+        self.memo.noted.clear()
+        self.__dict__.pop("leading", None)
 
     def _glance(
         self, module: Module, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]
@@ -125,7 +144,7 @@ class Plan:
         packages = [
             m for m in self.program.modules if os.path.basename(m.path) == "__init__.py" and not is_test(m.path)
         ]
-        linked = {m.path: self._links(m) for m in {*self.chosen, *setters, *packages}}
+        linked = {m.path: self.links(m) for m in {*self.chosen, *setters, *packages}}
         found = dict.fromkeys(linked, frozenset[str]())
         runs = Runs(linked)
         for setting in sorted({name for lasting, _ in setters.values() for name in lasting}):
@@ -245,6 +264,8 @@ class Plan:
 
         All of them where eager code around a site does: what is concluded there follows from all that is walked before.
         """
+        if self.scope is not None:
+            return self.scope.leading
         if len(self.reported) == len(self.program.modules):
             return self.reported
         found = self._leading_to(self.reported)
@@ -252,9 +273,9 @@ class Plan:
 
     def _leading_to(self, paths: Collection[str]) -> Container[str]:
         naming = partial(self.memo.answers, leading.named)
-        return leading.leading(self.program, paths, naming, self._keepers, self.ties)
+        return leading.leading(self.program, paths, naming, self.keepers, self.ties)
 
-    def _keepers(self, module: Module) -> tuple[str, ...]:
+    def keepers(self, module: Module) -> tuple[str, ...]:
         found: tuple[str, ...] = self.memo.traced(f"keepers {module.path}", lambda: registries.keepers(module))
         return found
 
@@ -299,8 +320,9 @@ class Plan:
         if setting == "never":
             return []
         modules = self.chosen
-        if setting != "all" and sites.precise:
-            components = Components({m.path: self._links(m) for m in self.chosen})
+        if setting != "all" and sites.precise and (self.scope is None or not self.scope.unresolved):
+            linked = [m for m in self.chosen if self.scope is None or m.path in self.scope.linked]
+            components = Components({m.path: self.links(m) for m in linked})
             precise = {components.of(path) for path in sites.precise}
             unresolved = {components.of(path) for path in sites.unresolved}
             within = {path for each in sites.within for path in components.imported(each)}
@@ -312,7 +334,7 @@ class Plan:
         tested = [m for m in found if not is_test(m.path)]
         return tested if any(not is_test(path) for path in self.reported) else found
 
-    def _links(self, module: Module) -> tuple[str, ...]:
+    def links(self, module: Module) -> tuple[str, ...]:
         links: tuple[str, ...] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
         return links
 
@@ -334,16 +356,19 @@ class Plan:
         None of a part that nobody remembers and that leads to nothing that is reported.
         """
         memo = self.memo
-        kept = [
-            memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None) for part in parts
-        ]
+        kept = []
+        for part in parts:
+            with memo.noting(self.scope is not None and self._wanted(part)):
+                kept.append(memo.recall(part.key, learned, partial(holds, part.paths) if holds is not None else None))
         missing = [i for i, value in enumerate(kept) if value is None and self._wanted(parts[i])]
         if missing:
             if learned:
                 self._learn()
-            found = run_parts(self.runner, [parts[i] for i in missing], self.jobs, memo.keeps)
+            packed = memo.keeps or self.scope is not None
+            found = run_parts(self.runner, [parts[i] for i in missing], self.jobs, packed)
             for i, (value, read) in zip(missing, found, strict=True):
-                kept[i] = memo.remember(parts[i].key, learned, value, read)
+                with memo.noting(self.scope is not None):
+                    kept[i] = memo.remember(parts[i].key, learned, value, read)
                 if self.progress is not None and parts[i].kind == "outermost":
                     self.progress(sum(len(part.paths) for part in parts[: i + 1]), sum(len(p.paths) for p in parts))
         return [value[0] if value is not None else None for value in kept]

@@ -55,6 +55,8 @@ class Cache:
         """Of these, what came after the whole was written: an edit writes that again, and not all."""
         self._used: dict[str, Any] = {}
         self._under: dict[str, Cache] = {}
+        self.few = False
+        """Whether a run went through some of its files alone: what it kept says nothing about the others."""
         self.lasting = False
         """Whether it outlives the run: what one found out is then written when somebody says so (`save`)."""
 
@@ -108,12 +110,13 @@ class Cache:
         if self.lasting:
             return  # a text in the middle of a word is not met again
         self._folder.write(self._run_name(files), marshal.dumps(encode(result)))
-        self._folder.write(self._paths_name(files), marshal.dumps(True))
+        if not self.few:
+            self._folder.write(self._paths_name(files), marshal.dumps(True))
         self._folder.trim(cachedir.RUNS, _MAX_RUNS)
         self.save()
 
     def covers(self, files: Sequence[InputFile]) -> bool:
-        """Whether a run over these very files is remembered, whatever they held and whichever were reported."""
+        """Whether a run that went through all of these very files is remembered, whatever they held and whichever were reported."""
         return self._folder.read(self._paths_name(files)) is not None
 
     def _paths_name(self, files: Sequence[InputFile]) -> str:

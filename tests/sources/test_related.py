@@ -15,7 +15,7 @@ from tclint.run.parts import PartRunner
 from tclint.run.project import Project as Opened
 from tclint.run.store import open_cache
 from tclint.sources.files import InputFile
-from tclint.sources.related import related
+from tclint.sources.related import _imported, related
 
 Content = Callable[[InputFile], bytes]
 Say = Callable[[bytes], frozenset[str]]
@@ -145,3 +145,18 @@ def test_imports_are_looked_for_once(tmp_path: Path) -> None:
     (tmp_path / "c.py").write_text("import a, b\n")
     assert found() == ["a.py", "b.py", "c.py"]
     assert asked[2:] == [b"import a, b\n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"from \\\n  alpha import x\n", {"alpha"}),
+        (b"from alpha \\\r\n  import x\r\n", {"alpha"}),
+        (b"import \\\n alpha, \\\n  beta as b\nx = 1\n", {"alpha", "beta"}),
+        (b"x = 1; import alpha\nif x: from beta import y", {"alpha", "beta"}),
+        (b"def f():\n\tfrom alpha.gamma import (\n\t\tx,\n\t)\n", {"alpha"}),
+        (b"import alpha\rimport beta\r", {"alpha", "beta"}),
+    ],
+)
+def test_every_import_is_found(text: bytes, words: set[str]) -> None:
+    assert words <= _imported(text, "top")
