@@ -33,7 +33,8 @@ class Dispatcher:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
-        self.found: dict[tuple[str, int, int, str], tuple[Finding, Rule, Event]] = {}
+        self.found: dict[tuple[str, int, int, str, bool], tuple[Finding, Rule, Event]] = {}
+        """By place and rule, apart from one another what is known and what only a site that nobody calls says."""
         self.problems: list[Problem] = []
         self._crashed: set[tuple[str, str]] = set()
         self._by_kind: dict[str, dict[tuple[type[Event], type | None], list[tuple[Rule, Handler]]]]
@@ -98,7 +99,7 @@ class Dispatcher:
                 self.crashed(rule, event.module.path, getattr(event.node, "lineno", 1), error)
 
     def record(self, finding: Finding, rule: Rule, event: Event) -> None:
-        key = (finding.path, finding.span.line, finding.span.column, finding.code)
+        key = (finding.path, finding.span.line, finding.span.column, finding.code, bool(finding.uncalled))
         old = self.found.get(key)
         if old is None or finding.standing > old[0].standing:
             self.found[key] = (finding, rule, event)

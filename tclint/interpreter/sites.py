@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import heirs
+from tclint.interpreter import heirs, namings
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
@@ -200,9 +200,17 @@ class CompileSites:
                 settings=self._interp.options.dynamo.get(path, frozenset()),
                 own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
                 test=roles.tries(path),
+                uncalled=self._uncalled(frame),
                 idle=idle,
             )
         return site
+
+    def _uncalled(self, frame: Frame) -> str:
+        """The method around a place, where nobody calls it."""
+        function = frame.function
+        while function is not None and function.parent is not None:
+            function = function.parent
+        return function.qualname if function is not None and namings.is_uncalled(self._interp, function) else ""
 
     def call(
         self,

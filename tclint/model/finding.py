@@ -149,7 +149,9 @@ class Finding:
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     assumed: bool = False
-    """No compile site reaches the finding: it holds if the `forward` that `chain` begins with is compiled."""
+    """No compile site that runs reaches the finding: it holds if the `forward` that `chain` begins with is compiled."""
+    uncalled: str = ""
+    """Of what is assumed, the method that holds the compile site that `chain` begins with: no code of the program calls it."""
     cell: int = 0
     """The cell of a notebook that the lines count from, from 1; 0 where they count from the start of the file, as they do in
     everything but output."""
@@ -166,6 +168,11 @@ class Finding:
     def place(self) -> str:
         """The file, and in a notebook the cell: `demo.ipynb:cell 3`."""
         return f"{self.path}:cell {self.cell}" if self.cell else self.path
+
+    @property
+    def begins_with_site(self) -> bool:
+        """Whether the first link of the chain is what compiles, and no function."""
+        return not self.assumed or bool(self.uncalled)
 
     @property
     def standing(self) -> tuple[int, int]:

@@ -230,9 +230,9 @@ def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
         total = f" of {report.files}" if report.files else ""
         noun = "file" if (report.files or files) == 1 else "files"
         assumed = sum(finding.assumed for finding in findings)
-        apart = f", {assumed} of them only {words.IF_COMPILED.replace('this', 'their')}" if assumed else ""
+        apart = f", {assumed} of them only {words.supposed(findings)}" if assumed else ""
         if assumed == len(findings):
-            apart = f", all of them only {words.IF_COMPILED.replace('this', 'their')}"
+            apart = f", all of them only {words.supposed(findings)}"
         yield paint.bold(f"found {plural(len(findings), 'hazard')} in {files}{total} {noun}{suppressed}{apart}")
         yield ""
         yield from _table(findings, paint)

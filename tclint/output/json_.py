@@ -53,6 +53,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence.value,
         "function": finding.function,
         "assumed": finding.assumed,
+        **({"uncalled": finding.uncalled} if finding.uncalled else {}),
         "compiled_because": words.because(finding.chain),
         "help": finding.help,
         "graph_breaks": list(finding.graph_breaks),

@@ -41,7 +41,7 @@ def message(finding: Finding) -> str:
 
 def told(finding: Finding) -> str:
     """The message where it stands alone: with what it rests on."""
-    return message(finding) + (f" ({IF_COMPILED})" if finding.assumed else "")
+    return message(finding) + (f" ({reason(finding)})" if finding.assumed else "")
 
 
 def because(chain: Iterable[Step]) -> list[str]:
@@ -51,7 +51,7 @@ def because(chain: Iterable[Step]) -> list[str]:
 
 def links(finding: Finding) -> list[str]:
     """The links of the chain; those in the finding's own file go without its path, but for a compile site."""
-    first = 0 if finding.assumed else 1
+    first = 1 if finding.begins_with_site else 0
     return [
         f"{step.text}:{step.line}"
         if i >= first and step.path == finding.place
@@ -62,9 +62,18 @@ def links(finding: Finding) -> list[str]:
 
 def reason(finding: Finding) -> str:
     """What a chain tells: why the place is compiled, or how eager code comes to it."""
+    if finding.uncalled:
+        return f"if `{finding.uncalled}` is called"
     if finding.assumed:
         return IF_COMPILED
     return "reached from" if finding.eager else "compiled because"
+
+
+def supposed(findings: Iterable[Finding]) -> str:
+    """What the findings rest on that are only assumed."""
+    rests = {bool(finding.uncalled) for finding in findings if finding.assumed}
+    forward, called = IF_COMPILED.replace("this", "their"), "if what compiles them is called"
+    return f"{forward}, or {called.removeprefix('if ')}" if len(rests) > 1 else called if True in rests else forward
 
 
 def chain(finding: Finding) -> str:
@@ -86,7 +95,7 @@ def short_chain(finding: Finding, room: int) -> str:
     last = finding.chain[-1]
     if len(shown) == 1 or last.path != finding.place:
         return text
-    first = shown[0] if finding.assumed else shown[0].partition("(")[0]
+    first = shown[0].partition("(")[0] if finding.begins_with_site else shown[0]
     own = f"{last.text.rpartition('.')[2]}:{last.line}"
     shorter = ([*shown[:-1], own], [first, *shown[1:-1], own], [first, "…"])
     return next((text for parts in shorter if len(text := " → ".join(parts)) <= room), text)

@@ -71,7 +71,7 @@ class Rule:
         self.settings: Settings | None = None  # set by the engine before the run
         self.left_to_others: tuple[str, ...] = ()
         """The calls that other rules own: a general rule is told when it is loaded."""
-        self.by_place: dict[tuple[str, int, int], Finding] = {}
+        self.by_place: dict[tuple[str, int, int, str], Finding] = {}
         """The findings made so far, recorded or not; emptied by who hands out the events."""
 
     def ids(self, measured: str) -> tuple[str, ...]:
@@ -106,7 +106,9 @@ class Rule:
         elif skipped is not None and skipped.anew:
             severity = Severity.LOW  # it costs one call, and one compilation
         # A line is met again in every context it is called in; the first finding as sure as this one is the one that stays.
-        place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+        site = frame.region.site if frame.region is not None else None
+        uncalled = site.uncalled if site is not None else ""
+        place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), uncalled)
         before = self.by_place.get(place)
         if before is not None and before.standing >= (RANK[confidence.value], RANK[severity.value]):
             return before
@@ -136,7 +138,8 @@ class Rule:
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
             eager=frame.region is None,
             compiled=_compiled(frame.region.site) if frame.region is not None else None,
-            assumed=frame.region is not None and frame.region.site is None,
+            assumed=(frame.region is not None and frame.region.site is None) or bool(uncalled),
+            uncalled=uncalled,
         )
         return found
 

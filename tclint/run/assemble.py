@@ -65,6 +65,7 @@ class Assembly:
             for f in mine
             if not (
                 f.finding.assumed
+                and not f.finding.uncalled
                 and (f.finding.path, f.finding.function) in whole
                 and f.finding.effect is Effect.GRAPH_BREAK
             )

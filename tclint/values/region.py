@@ -45,6 +45,8 @@ class CompileSite:
     """The site stands in a method of a module: it compiles that module, or what it holds."""
     test: bool = False
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
+    uncalled: str = ""
+    """The method that holds the site, where no code of the program calls it."""
     idle: str = ""
     """Why nothing is compiled there: torch.compile raises for these arguments, or nobody keeps what it returns."""
 
@@ -100,7 +102,13 @@ class Region:
         if self.site is None:
             return ("assumed", id(self.evidence) if self.evidence is not None else None, self.inside, self.assuming)
         seen = (self.site.path, self.site.line) if self.evidence is not None or self.site.many else None
-        how = (self.site.cudagraphs, self.site.fullgraph is True, self.site.dynamic, self.site.settings)
+        how = (
+            self.site.cudagraphs,
+            self.site.fullgraph is True,
+            self.site.dynamic,
+            self.site.settings,
+            self.site.uncalled,
+        )
         return (*how, seen, self.inside, self.gradients)
 
 

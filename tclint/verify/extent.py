@@ -83,7 +83,7 @@ def _head(finding: Finding, outlines: Outlines) -> Step | None:
 def _site(finding: Finding, outlines: Outlines) -> Step | None:
     """The compile call of a finding, where it is a statement of a function: one of a file's own level, or a decorator, has
     run wherever what it compiles can be called."""
-    if finding.assumed or not finding.chain or "compile" not in finding.chain[0].text:
+    if not finding.begins_with_site or not finding.chain or "compile" not in finding.chain[0].text:
         return None
     site = finding.chain[0]
     function = outlines(site.path).function_at(site.line)

@@ -70,7 +70,7 @@ def candidates_of(finding: Finding, root: str, factories: Collection[str] = ()) 
 def _program(finding: Finding, root: str) -> tuple[Candidate, ...]:
     """The program in another file whose compile site leads to the line: it builds what it compiles and has inputs for it."""
     site = finding.chain[0] if finding.chain else None
-    if site is None or not site.path or site.path == finding.path or finding.eager or finding.assumed:
+    if site is None or not site.path or site.path == finding.path or finding.eager or not finding.begins_with_site:
         return ()
     if finding.effect is Effect.CUDAGRAPH or _NAME.match(site.text.strip().removesuffix("()")):
         return ()

@@ -8,6 +8,8 @@ import pytest
 from lintkit import Project, lint
 
 from tclint.model.report import Report
+from tclint.output import words
+from tclint.output.json_ import finding_object
 
 NET = """
     import torch
@@ -736,3 +738,106 @@ def test_what_a_compiled_wrapper_holds_may_be_any_model(project: Project, named:
 def test_names_of_the_file_itself(project: Project) -> None:
     source = "\n".join(textwrap.dedent(part) for part in (NET, "compiled = torch.compile(globals()['Net']())\n"))
     assert shown(project.write({"net.py": source}).lint()) == ["net.py:6 TCL108"]
+
+
+PIPELINE = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def forward(self, x):
+            print(x)
+            return x
+
+    class Pipeline:
+        def __init__(self):
+            self.net = Net()
+
+        def compile(self):
+            self.net.compile(fullgraph=False)
+
+        def run(self, x):
+            return self.net(x)
+"""
+_CALLED = "if `Pipeline.compile` is called"
+
+
+def test_a_site_in_a_method_that_nobody_calls_is_assumed_to_run(project: Project) -> None:
+    use = "import re, torch\nfrom net import Pipeline\npattern = re.compile('a')\nPipeline().run(torch.ones(2))\n"
+    report = project.write({"net.py": PIPELINE, "use.py": use}).lint()
+    assert shown(report) == ["net.py:6 TCL108 assumed"]
+    found = report.findings[0]
+    assert words.reason(found) == _CALLED
+    assert [step.line for step in found.chain] == [14, 6]
+    assert words.links(found) == ["net.py:14 self.net.compile(fullgraph=False)", "Net.forward:6"]
+    assert words.told(found).endswith(f"({_CALLED})")
+    assert finding_object(found)["uncalled"] == "Pipeline.compile"
+
+
+def test_what_fullgraph_would_refuse_is_told_where_nobody_calls_the_method(project: Project) -> None:
+    source = PIPELINE.replace("fullgraph=False", "fullgraph=True")
+    assert shown(project.write({"net.py": source}).lint()) == ["net.py:6 TCL108 assumed"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "def start(pipeline):\n    pipeline.compile()\n",
+        "def start(pipeline):\n    return [pipeline.compile]\n",
+        "class Server:\n    def start(self):\n        self.pipeline.compile()\n",
+        "def start(queue):\n    queue.compile()\n",
+        "def start(pipeline):\n    (pipeline\n        .compile())\n",
+        "def start(pipelines):\n    pipelines[0].compile()\n",
+        "def start(make):\n    make().compile()\n",
+        "def start(pipeline):\n    getattr(pipeline, 'compile')()\n",
+        "def start(workers):\n    workers.call('compile')\n",
+        "from net import Pipeline\nclass Fast(Pipeline):\n    def go(self):\n        super().compile()\n",
+    ],
+)
+def test_a_method_is_called_wherever_its_name_is_used(project: Project, use: str) -> None:
+    assert shown(project.write({"net.py": PIPELINE, "use.py": use}).lint()) == ["net.py:6 TCL108"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "import re\npattern = re.compile('a')\n",
+        "import torch\nfast = torch.compile(torch.sin)\n",
+        "# pipeline.compile() makes it fast\n",
+        "import sys, argparse\nparser.add_argument('--compile')\nprint(parser.parse_args().compile)\n",
+        "import elsewhere\nelsewhere.compile()\n",
+        "MODES = {'mode': 'compile'}\n",
+    ],
+)
+def test_who_names_something_else_does_not_call_it(project: Project, use: str) -> None:
+    assert shown(project.write({"net.py": PIPELINE, "use.py": use}).lint()) == ["net.py:6 TCL108 assumed"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("class Pipeline:", "import lightning\n\n    class Pipeline(lightning.LightningModule):"),
+        ("class Pipeline:", "import foreign\n\n    @foreign.register\n    class Pipeline:"),
+        ("def compile(self):", "@torch.no_grad()\n        def compile(self):"),
+        ("def compile(self):", "def __enter__(self):"),
+    ],
+)
+def test_others_may_call_a_method_without_naming_it(project: Project, before: str, after: str) -> None:
+    found = project.write({"net.py": PIPELINE.replace(before, after)}).lint().findings
+    assert [(each.code, each.assumed) for each in found] == [("TCL108", False)]
+
+
+def test_a_site_that_runs_comes_before_one_in_a_method_that_nobody_calls(project: Project) -> None:
+    train = "import torch\nfrom net import Net\nnet = torch.compile(Net())\nnet(torch.ones(2))\n"
+    for name in ("a.py", "z.py"):
+        report = project.write({"net.py": PIPELINE, name: train}).lint()
+        assert shown(report) == ["net.py:6 TCL108"]
+        (project.root / name).unlink()
+
+
+def test_what_is_kept_hears_of_a_first_call(project: Project) -> None:
+    use = "def start(pipeline):\n    pipeline.run(1)\n"
+    project.write({"net.py": PIPELINE, "use.py": use})
+    assert shown(project.lint(no_cache=False)) == ["net.py:6 TCL108 assumed"]
+    project.write({"use.py": f"{use}    pipeline.compile()\n"})
+    assert shown(project.lint(no_cache=False)) == ["net.py:6 TCL108"]
