@@ -26,6 +26,8 @@ Env = dict[str, Value]
 RARE: Final = ".rare"
 # Set in the environments of functions that only the first call reaches: what makes later ones skip them.
 ONCE: Final = ".once"
+# Set where a test says whether what runs is in training: the parts of a module are in the mode of the whole.
+TRAINS: Final = ".trains"
 _NOT_RESUMED: Final = frozenset({"for", "while", "try"})
 _new = tuple.__new__
 TURNS: Final = (160, 160, 160, 80)

@@ -20,7 +20,7 @@ from tclint.interpreter import (
 )
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import ONCE, RARE, Env, Frame
+from tclint.interpreter.frame import ONCE, RARE, TRAINS, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
@@ -29,7 +29,6 @@ from tclint.program import Class, Function
 from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
-    TRUE,
     UNKNOWN,
     Compiled,
     Const,
@@ -300,8 +299,9 @@ class Functions:
     ) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
-        if region is not None and frame is not None and frame.rare:
-            env = {**env, RARE: TRUE}  # what only an unusual run calls, only an unusual run does
+        if region is not None and frame is not None and (RARE in frame.env or TRAINS in frame.env):
+            # What only an unusual run calls, only an unusual run does; and what is called in training is in training.
+            env = {**env, **{told: frame.env[told] for told in (RARE, TRAINS) if told in frame.env}}
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls

@@ -55,3 +55,8 @@ def _reads_mode(cls: Class) -> bool:
         if isinstance(node, ast.Attribute) and (node.attr == "training" or any(w in node.attr for w in _FLAGGED)):
             return True
     return False
+
+
+def parts_follow(frame: Frame, module: Instance) -> bool:
+    """Whether a module and its parts are in training together: no `train` of its own keeps some of them out."""
+    return frame.interp.classes.find_method(module.cls, "train") is None

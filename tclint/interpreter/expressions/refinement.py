@@ -9,10 +9,12 @@ from typing import Final
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.expressions import unturned
 from tclint.interpreter.expressions.comparisons import of_type
-from tclint.interpreter.frame import RARE, Env, Frame
+from tclint.interpreter.frame import RARE, TRAINS, Env, Frame
+from tclint.interpreter.training_flag import parts_follow
 from tclint.torch_facts import devices, returns
 from tclint.values import (
     BOOL,
+    FALSE,
     FLOAT,
     INT,
     NONE,
@@ -49,11 +51,22 @@ def refine(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None
     if type(node) is ast.Call:
         _refine_call(frame, node, then, otherwise)
         return
+    if type(node) is ast.Attribute and node.attr == "training" and frame.region is not None:
+        _refine_mode(frame, node, then, otherwise)
     place = path_of(node)
     if place is not None and then is not None:
         value = _current(frame, place, node)
         if isinstance(value, Union) and value.may_be_none():
             _put(then, place, value.without_none(), frame)
+
+
+def _refine_mode(frame: Frame, node: ast.Attribute, then: Env | None, otherwise: Env | None) -> None:
+    """`if self.training:`: what a module calls there is in the same mode."""
+    module = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if isinstance(module, Instance) and frame.interp.classes.is_nn_module(module.cls) and parts_follow(frame, module):
+        for env, mode in ((then, TRUE), (otherwise, FALSE)):
+            if env is not None:
+                env[TRAINS] = mode
 
 
 def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherwise: Env | None) -> None:

@@ -8,12 +8,13 @@ from typing import Final
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.constructors import OF_METRICS, REGISTERS
 from tclint.interpreter.evaluate import lookup
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import TRAINS, Frame
 from tclint.interpreter.models import hooks, objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.measured import joined, value_of
 from tclint.interpreter.models.results import first_tensor
+from tclint.interpreter.training_flag import parts_follow
 from tclint.program import Module
 from tclint.torch_facts import calls, facts, returns, sizes, traits
 from tclint.values import (
@@ -327,7 +328,8 @@ def method_of_instance(
 def inherited_attribute(frame: Frame, node: ast.AST, module: Instance, name: str) -> Value | None:
     """What a class of torch gives its subclasses under a name; None for other names. A class not known to be a module may be one."""
     if name == "training":
-        return BOOL
+        told = frame.env.get(TRAINS) if frame.region is not None else None
+        return told if isinstance(told, Const) and parts_follow(frame, module) else BOOL
     if name in MODULE_METHODS:
         of_function = frame.interp.classes.external_base(module.cls).startswith("torch.autograd.")
         return frame.interp.classes.attribute(frame, node, module.cls, name) if of_function else Method(module, name)
