@@ -55,8 +55,10 @@ def _uses(module: Module, name: str, path: str, address: str) -> bool:
     if module.path == path:
         if re.search(rb"[=(,\[][ \t\n]*" + word + rb"[ \t]*[),\]\n]", text):
             return True  # handed on in the body of its class
-        node = module.class_at(address).node
-        first, last = node.lineno, node.end_lineno or node.lineno
+        # An answer that was kept is asked for again when the file has changed, and the class may be gone by then.
+        cls = next((each for each in module.classes if each.address == address), None)
+        if cls is not None:
+            first, last = cls.node.lineno, cls.node.end_lineno or cls.node.lineno
     is_option = b"--" + name.encode() in text or b"--" + name.replace("_", "-").encode() in text
     for found in re.finditer(rb"(?<![\w.])([\w.]*[\])]?)\.[ \t]*" + word + rb"\b([ \t]*\()?", text):
         receiver, called = found[1], found[2]
