@@ -15,7 +15,7 @@ from tclint.interpreter import answering, exceptions, expressions, hints, modes,
 from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
-from tclint.program import absolute_name
+from tclint.program import Class, Function, absolute_name
 from tclint.torch_facts import facts
 from tclint.values import (
     NONE,
@@ -291,7 +291,7 @@ def make_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     """The value of a nested `def`, decorated."""
     parent = frame.function
     if parent is None:
-        return UNKNOWN
+        return _of_file(frame, node.name)
     function = parent.nested(node, node.name)
     # The closure sees later assignments of its scope: share the environment, not a copy.
     value: Value = FunctionValue(function, None, frame.env)
@@ -300,7 +300,15 @@ def make_function(frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
 
 def _class(frame: Frame, node: ast.ClassDef) -> None:
     frame.interp.emitter.emit(events.Define, frame, node, "class")
-    frame.set(node.name, UNKNOWN)
+    frame.set(node.name, _of_file(frame, node.name) if frame.function is None else UNKNOWN)
+
+
+def _of_file(frame: Frame, name: str) -> Value:
+    """What a `def` or a `class` in a block of a file's top level binds, `if __name__ == "__main__":`: what the file means by that name."""
+    if not isinstance(frame.module.named(name), (Function, Class)):
+        return UNKNOWN
+    value = frame.interp.names.value(frame.module, name)
+    return value if value is not None else UNKNOWN
 
 
 def _import(frame: Frame, node: ast.Import) -> None:

@@ -9,6 +9,7 @@ from tclint import events
 from tclint.interpreter import bindings, exceptions, parameters, witnesses
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
+from tclint.interpreter.expressions.subscripts import by_name
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.modes import ask_gradients
@@ -261,6 +262,7 @@ def _subscript(
 ) -> None:
     receiver = holder(frame, target.value)
     index = evaluate(frame, target.slice)
+    receiver = by_name(receiver, index)
     frame.interp.emitter.emit(events.Store, frame, statement, "subscript", receiver, "", value, index, augmented, old)
     place = path_of(target.value)
     if place is None:

@@ -47,6 +47,7 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
             # Who indexes with a tensor indexes a tensor, not the tuple that it might be as well.
             options = [o for o in options if not isinstance(o, Seq)]
         return join_all([subscript(frame, node, o, index) for o in options])
+    receiver = by_name(receiver, index)
     if receiver is UNKNOWN and _is_mask(index):
         receiver = Tensor(USED, "", -1, 0, frame.origin(node))
     result = receiver.item(frame, node, index)
@@ -58,6 +59,15 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
         frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
     return result
+
+
+def by_name(receiver: Value, index: Value) -> Value:
+    """What is indexed: no tensor has a key that is a text, so what a torch function made of such things is no tensor either.
+
+    `torch.stack(steps)["reward"]`: a TensorDict, or whatever else answers torch's functions with its own kind.
+    """
+    named = type(receiver) is Tensor and isinstance(index, Const) and isinstance(index.value, str)
+    return UNKNOWN if named else receiver
 
 
 def _is_mask(index: Value) -> bool:
