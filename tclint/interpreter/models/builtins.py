@@ -146,7 +146,8 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
     return make
 
 
-def _dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
+def made_dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Dict:
+    """`dict(pairs, key=value)`, whatever class of dicts is called so."""
     items: dict[object, Value] = {}
     elem: Value | None = None
     if args:
@@ -408,7 +409,7 @@ _HANDLERS: Final[dict[str, Callable[[Frame, ast.AST, Args, Keywords], Value]]] =
     "set": _sequence("set"),
     "frozenset": _sequence("frozenset"),
     "sorted": _sorted,
-    "dict": _dict,
+    "dict": made_dict,
     "zip": _zip,
     "enumerate": _enumerate,
     "reversed": _reversed,

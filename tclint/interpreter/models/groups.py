@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.interpreter import exceptions
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models.builtins import made_dict
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.values import UNKNOWN, Const, Dict, FunctionValue, Seq, Value
 from tclint.values.value import TENSOR
@@ -18,15 +19,15 @@ _MOST: Final = 32
 
 def ordered(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     """`OrderedDict(…)`: a dict that knows its class."""
-    base = next((a for a in args if isinstance(a, Dict)), Dict({}))
-    return Dict({**base.items, **keywords}, base.elem, "collections.OrderedDict")
+    made = made_dict(frame, node, args, keywords)
+    return Dict(made.items, made.elem, "collections.OrderedDict")
 
 
 def with_default(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
     """`defaultdict(list)`: it makes what it lacks."""
-    base = next((a for a in args if isinstance(a, Dict)), Dict({}))
+    made = made_dict(frame, node, args[1:], keywords)
     missing = args[0] if args and not isinstance(args[0], (Const, Dict)) and args[0] is not UNKNOWN else None
-    return Dict({**base.items, **keywords}, base.elem, "collections.defaultdict", missing=missing)
+    return Dict(made.items, made.elem, "collections.defaultdict", missing=missing)
 
 
 def groupby(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:

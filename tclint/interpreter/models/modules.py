@@ -110,6 +110,8 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
         return Tensor(PROVEN, "f", -1, PARAMETER, frame.origin(node), shape=told.get(name))
     if frame.region is None and receiver.made is not None and type(receiver.made.get(name)) is int:
         return Const(receiver.made[name])
+    if isinstance(receiver.args, Dict) and name in receiver.args.items:
+        return receiver.args.items[name]  # `self.transformer.h`: the modules of a ModuleDict are its attributes
     if name == "training":
         return BOOL
     if name == "__dict__":
@@ -201,6 +203,8 @@ def _item(frame: Frame, node: ast.AST, receiver: Object, index: Value) -> Value:
 def _method(
     frame: Frame, node: ast.AST, receiver: Object, name: str, args: Args, keywords: Keywords, open_ended: bool
 ) -> Value | None:
+    if isinstance(receiver.args, Dict) and name in receiver.args.items:
+        return receiver.args.items[name].call(frame, node, args, keywords, open_ended)
     if name == "compile":
         return _compile_in_place(frame, node, receiver, args, keywords)
     _apply(frame, node, name, args)
@@ -223,8 +227,12 @@ def _method(
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, held)
         return held
     elements = receiver.args
-    if isinstance(elements, Seq) and handle is UNKNOWN:
-        result, changed = elements.method(frame, node, name, args)
+    given = [*args, *keywords.values()] if name in REGISTERS else ()
+    if isinstance(elements, Dict) and len(given) == 2:
+        rebind(frame, node, receiver.with_args(elements.with_item(given[0], given[1])))
+    elif isinstance(elements, Seq) and handle is UNKNOWN:
+        # `net.add_module(name, Block())` puts it behind the others.
+        result, changed = elements.method(frame, node, *(("append", given[1:]) if len(given) == 2 else (name, args)))
         if changed is not None:
             rebind(frame, node, receiver.with_args(changed))
             _note_container(frame, node, receiver, changed)
