@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tclint import events
-from tclint.interpreter import bindings, exceptions, parameters, witnesses
+from tclint.interpreter import bindings, exceptions, parameters, registries, witnesses
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
 from tclint.interpreter.expressions.subscripts import by_name
@@ -140,6 +140,8 @@ def _name(frame: Frame, target: ast.Name, value: Value, statement: ast.AST, augm
         if isinstance(outer, dict) and (followed or name in outer):
             outer[name] = value
         frame.interp.heap.change()
+        if frame.function is None and type(value) is Dict and registries.is_filled(frame.module, name):
+            value = registries.filled(frame.interp, frame.module, name, value)
     frame.set(name, value)
 
 
