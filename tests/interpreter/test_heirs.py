@@ -130,6 +130,9 @@ class Critic(Agent):
 
     def act(self, x):
         return x
+"""
+ALIKE = """
+from lib import Agent
 
 class Actor(Agent):
     def update(self, x):
@@ -141,8 +144,8 @@ class Actor(Agent):
 @pytest.mark.parametrize(("built", "count"), [("", 1), ("Actor(config)", 2)], ids=["none", "one"])
 def test_a_method_that_a_class_below_has_is_what_is_compiled_of_it(tmp_path: Path, built: str, count: int) -> None:
     """A set-up of its own calls that of the base; who has all from the base counts where somebody builds it."""
-    main = f"from owned import Actor\nconfig = {{}}\nagent = {built or None}\n"
-    sources = {"lib.py": COMPILED, "owned.py": OWNED, "main.py": main}
+    main = f"from alike import Actor\nconfig = {{}}\nagent = {built or None}\n"
+    sources = {"lib.py": COMPILED, "owned.py": OWNED, "alike.py": ALIKE, "main.py": main}
     Project(tmp_path).write({name: PRELUDE + text for name, text in sources.items()})
     found = [f for f in lint(cwd=tmp_path).findings if f.code == "TCL108" and not f.assumed]
     assert len(found) == count
