@@ -305,13 +305,13 @@ class Functions:
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
-        memo = self._memo
-        graphs = self._interp.graph_memory
-        region_key: Any = (region.key, frame is not None and frame.grad is False) if region is not None else None
-        if region is None and frame is not None:
-            recordings = self._interp.recordings
-            seen = graphs.seen_by(value.closure), recordings.seen
-            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
+        memo, graphs, recordings = self._memo, self._interp.graph_memory, self._interp.recordings
+        region_key: Any = None
+        if region is not None:
+            region_key = (region.key, frame is not None and frame.grad is False, recordings.hooks.in_force)
+        elif frame is not None:
+            past = (graphs.seen_by(value.closure), recordings.seen)
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, past)
         unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))

@@ -374,9 +374,13 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `instance(*args, **keywords)`."""
+        if frame.region is not None:
+            self._interp.instance_attributes.of(instance)  # its constructor may register hooks
+        if not self._interp.recordings.hooks:
+            return self._called(frame, node, instance, args, keywords, open_ended)
+        args, keywords = hooks.before(frame, node, instance, list(args), dict(keywords))
         result = self._called(frame, node, instance, args, keywords, open_ended)
-        hooks.run(frame, node, instance, args, result)
-        return result
+        return hooks.after(frame, node, instance, args, keywords, result)
 
     def _called(
         self,

@@ -238,7 +238,8 @@ class CompileSites:
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
         before, happened = self._interp.heap.state(), self._interp.graph_memory.length
-        result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
+        with self._interp.recordings.hooks.compiling(value.target):
+            result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False

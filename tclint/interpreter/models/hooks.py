@@ -11,7 +11,20 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.handed_over import call_inside
 from tclint.torch_facts import facts
-from tclint.values import INPUT, NONE, PARAMETER, UNKNOWN, Instance, Object, Seq, Tensor, Value
+from tclint.values import (
+    INPUT,
+    NONE,
+    PARAMETER,
+    UNKNOWN,
+    Dict,
+    FunctionValue,
+    Instance,
+    Object,
+    Seq,
+    Tensor,
+    Value,
+    join_all,
+)
 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
@@ -37,6 +50,11 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
     return UNKNOWN
 
 
+def registers(name: str) -> bool:
+    """Whether a method of a module registers a hook."""
+    return any(name in names for names in _KINDS.values())
+
+
 def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args) -> Value | None:
     """`tensor.register_hook(hook)`: the handle; None for other methods.
 
@@ -54,23 +72,66 @@ def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, a
     return Object(HANDLE, frame.origin(node), OF_TENSOR if own else OF_INPUT)
 
 
-def run(frame: Frame, node: ast.AST, module: Value, args: Args, result: Value) -> None:
-    """What the hooks of a module do while it is captured, or compiled."""
-    if not frame.capturing and frame.region is None:
-        return
-    recordings = frame.interp.recordings
-    if not recordings.hooked:
-        return
+def before(frame: Frame, node: ast.AST, module: Value, args: Args, keywords: Keywords) -> tuple[Args, Keywords]:
+    """What the hooks of a module do before its forward while it is captured, or compiled; and what they give that to run on."""
+    if not _run_here(frame):
+        return args, keywords
+    held = frame.interp.recordings.hooks
     # The call of a layer says so itself; a container's is that of its parts.
     noted = isinstance(module, Object) and module.kind == "backward-hook" and module.args is None
     # Of a module of the program that is compiled itself Dynamo sees the forward alone; one of torch is wrapped as a whole.
     itself = isinstance(module, Instance) and frame.call_node is node
-    if frame.region is not None and not noted and not itself and recordings.hooks(owner_of(module), "backward"):
+    if frame.region is not None and not noted and not itself and held.of(owner_of(module), "backward"):
         frame.interp.emitter.feature(frame, node, BACKWARD)
-    for hook in recordings.hooks(owner_of(module), "before"):
-        hook.call(frame, node, [module, Seq("tuple", tuple(args))], {})
-    for hook in recordings.hooks(owner_of(module), "after"):
-        hook.call(frame, node, [module, Seq("tuple", tuple(args)), result], {})
+    for registered, hook in held.of(owner_of(module), "before").items():
+        named = _takes_keywords(registered)
+        given = Seq("tuple", tuple(args))
+        made = hook.call(frame, node, [module, given, Dict(keywords)] if named else [module, given], {})
+        if held.is_of_all(registered):
+            args, keywords = _given(made, args, keywords, named)
+    return args, keywords
+
+
+def after(frame: Frame, node: ast.AST, module: Value, args: Args, keywords: Keywords, result: Value) -> Value:
+    """What the hooks of a module do behind its forward, and what they make of what it gives."""
+    if not _run_here(frame):
+        return result
+    held = frame.interp.recordings.hooks
+    for registered, hook in held.of(owner_of(module), "after").items():
+        given = Seq("tuple", tuple(args))
+        named = [Dict(keywords)] if _takes_keywords(registered) else []
+        made = hook.call(frame, node, [module, given, *named, result], {})
+        others = [each for each in made.options if each is not NONE]
+        if made is UNKNOWN and not isinstance(hook, FunctionValue):
+            continue  # as a rule it takes a note
+        if others and held.is_of_all(registered):
+            result = made if len(others) == len(made.options) else join_all([result, *others])
+        elif others:
+            result = join_all([result, *others])  # of another object of the class it may be no hook
+    return result
+
+
+def _run_here(frame: Frame) -> bool:
+    return (frame.capturing or frame.region is not None) and bool(frame.interp.recordings.hooks)
+
+
+def _takes_keywords(registered: ast.AST) -> bool:
+    """`register_forward_hook(hook, with_kwargs=True)`."""
+    told = registered.keywords if isinstance(registered, ast.Call) else ()
+    return any(k.arg == "with_kwargs" and isinstance(k.value, ast.Constant) and k.value.value is True for k in told)
+
+
+def _given(made: Value, args: Args, keywords: Keywords, named: bool) -> tuple[Args, Keywords]:
+    """What a forward is given behind a hook: what that returned, where it surely returned something."""
+    if any(option is NONE or option is UNKNOWN for option in made.options):
+        return args, keywords
+    items = made.items if isinstance(made, Seq) and made.kind == "tuple" else None
+    if not named:
+        return (list(items) if items is not None else [made]), keywords
+    if items is None or len(items) != 2 or not isinstance(items[0], Seq) or items[0].items is None:
+        return args, keywords
+    told = dict(items[1].items) if isinstance(items[1], Dict) and items[1].elem is None else keywords
+    return list(items[0].items), {str(name): value for name, value in told.items()}
 
 
 def _method(

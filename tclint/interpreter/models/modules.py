@@ -104,6 +104,11 @@ def gives_itself(name: str) -> bool:
     return name in _SELF
 
 
+def method_of_wrapper(frame: Frame, node: ast.AST, name: str) -> Value | None:
+    """A hook of the wrapper that `torch.compile(module)` makes runs around the graph, and none of the module."""
+    return Object(hooks.HANDLE, frame.origin(node)) if hooks.registers(name) else None
+
+
 def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
     if name in facts.named("is a parameter or buffer of torch's modules"):
         told = sizes.held(receiver.name, receiver.made) if frame.region is None and receiver.made is not None else {}
@@ -122,6 +127,12 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    args, keywords = hooks.before(frame, node, func, args, keywords)
+    return hooks.after(frame, node, func, args, keywords, _forward(frame, node, func, args, keywords))
+
+
+def _forward(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords) -> Value:
+    """The forward of a module alone, as `module.forward(x)` runs it."""
     if frame.region is None:
         frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
@@ -133,7 +144,6 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
         if frame.region is None and isinstance(result, Tensor) and func.made is not None and len(args) == 1:
             result = _sized(frame, func, args[0], result)
         frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
-    hooks.run(frame, node, func, args, result)
     return result
 
 
@@ -210,7 +220,9 @@ def _method(
     if name in _SELF:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
         return receiver
-    if name in ("forward", "__call__"):
+    if name == "forward":
+        return _forward(frame, node, receiver, args, keywords)
+    if name == "__call__":
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
     if held is None and name in ("children", "named_children") and isinstance(receiver.args, (Seq, Dict)):
