@@ -87,9 +87,8 @@ class Functions:
 
     def is_disabled(self, value: Value) -> bool:
         """Whether Dynamo leaves the graph to call it: a function under `disable`, an object whose `forward` is one."""
-        if isinstance(value, Instance):
-            method = self._interp.classes.find_method(value.cls, "forward")
-            value = self.value(method) if method is not None else value
+        method = self._interp.classes.find_method(value.cls, "forward") if isinstance(value, Instance) else None
+        value = self.value(method) if method is not None else value
         return isinstance(value, Object) and value.kind == "disabled"
 
     def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
@@ -102,6 +101,7 @@ class Functions:
         keywords: dict[str, Value] = {}
         with self._silence:
             func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            func = next((each for each in func.options if isinstance(each, External) and self._compiles(each)), func)
             if not (isinstance(func, External) and self._compiles(func)):
                 return self._wrapped(frame, decorator, func, value)
             if isinstance(decorator, ast.Call):
@@ -224,8 +224,8 @@ class Functions:
         """Whether Dynamo calls a function itself, and goes on with what it returned."""
         known = self._memo.run_while_tracing.get(function)
         if known is None:
-            frame = self._interp.names.frame(function.module)
             with self._silence:
+                frame = self._interp.names.frame(function.module)
                 made = [evaluate(frame, each) for each in function.decorators if not isinstance(each, ast.Call)]
             known = any(isinstance(each, External) and each.name in _CONSTANT for each in made)
             self._memo.run_while_tracing[function] = known
