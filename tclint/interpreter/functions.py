@@ -101,7 +101,6 @@ class Functions:
         keywords: dict[str, Value] = {}
         with self._silence:
             func = evaluate(frame, decorator.func if isinstance(decorator, ast.Call) else decorator)
-            func = next((each for each in func.options if isinstance(each, External) and self._compiles(each)), func)
             if not (isinstance(func, External) and self._compiles(func)):
                 return self._wrapped(frame, decorator, func, value)
             if isinstance(decorator, ast.Call):
