@@ -93,7 +93,7 @@ class Entries:
 
     def around(self, function: Function, module: Instance, region: Region, result: Value) -> None:
         """The hooks of a module whose call is what is compiled: they run around its forward, and Dynamo traces them with it."""
-        self._interp.instance_attributes.of(module)  # its constructor may register them
+        hooks.of_constructor(self._interp, module)
         if not self._interp.recordings.hooks:
             return
         frame = Frame(self._interp, function.module, function, {}, region)

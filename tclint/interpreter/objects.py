@@ -375,7 +375,7 @@ class Objects:
     ) -> Value:
         """The value of `instance(*args, **keywords)`."""
         if frame.region is not None:
-            self._interp.instance_attributes.of(instance)  # its constructor may register hooks
+            hooks.of_constructor(self._interp, instance)
         if not self._interp.recordings.hooks:
             return self._called(frame, node, instance, args, keywords, open_ended)
         args, keywords = hooks.before(frame, node, instance, list(args), dict(keywords))

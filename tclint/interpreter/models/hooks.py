@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.handed_over import call_inside
+from tclint.program import Class, Module
 from tclint.torch_facts import facts
 from tclint.values import (
     INPUT,
     NONE,
     PARAMETER,
     UNKNOWN,
+    ClassValue,
     Dict,
     FunctionValue,
     Instance,
@@ -25,6 +27,9 @@ from tclint.values import (
     Value,
     join_all,
 )
+
+if TYPE_CHECKING:
+    from tclint.interpreter.machine import Interpreter
 
 HANDLE: Final = "torch.utils.hooks.RemovableHandle"
 OF_TENSOR: Final = "hook of a tensor"
@@ -70,6 +75,29 @@ def register_of_tensor(frame: Frame, node: ast.AST, tensor: Tensor, name: str, a
         gradient = Tensor(tensor.conf, tensor.dtype, tensor.ndim, 0, frame.origin(node))
         call_inside(frame, node, full, args[0], [gradient])
     return Object(HANDLE, frame.origin(node), OF_TENSOR if own else OF_INPUT)
+
+
+def of_constructor(interp: Interpreter, module: Instance) -> None:
+    """Have the constructor of a module run before the module is called, where it may register hooks."""
+    if _may_register(interp, module.cls):
+        interp.instance_attributes.of(module)
+
+
+def _may_register(interp: Interpreter, cls: Class) -> bool:
+    """Whether a class has a constructor in a file that registers hooks, its own or that of a base."""
+    known = interp.knowledge.registers_hooks
+    if cls not in known:
+        for each in reversed(interp.classes.mro(cls)):
+            if each not in known:
+                own = "__init__" in each.methods and each.module.index(_registers)
+                bases = (base.cls for base in interp.classes.bases(each) if isinstance(base, ClassValue))
+                known[each] = own or any(known.get(base, False) for base in bases)
+    return known[cls]
+
+
+def _registers(module: Module) -> bool:
+    """Whether a file names a method that registers a hook."""
+    return any(name.encode() in module.data for names in _KINDS.values() for name in names)
 
 
 def before(frame: Frame, node: ast.AST, module: Value, args: Args, keywords: Keywords) -> tuple[Args, Keywords]:

@@ -9,7 +9,7 @@ from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.constructors import OF_METRICS, REGISTERS
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import TRAINS, Frame
-from tclint.interpreter.models import hooks, objects
+from tclint.interpreter.models import hooks, objects, several_devices
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.measured import joined, value_of
@@ -93,6 +93,8 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Object(short, origin, "", source if isinstance(source, Dict) else Dict({}, UNKNOWN))
     if short == "torch.nn.DataParallel" and args:
         return args[0]
+    if name in several_devices.NAMES:
+        return several_devices.made(frame, node, name, args, keywords)
     made = None
     if frame.region is None and not any(isinstance(a, Seq) and a.kind == "star" for a in args):
         made = sizes.made(short, [plain(value) for value in args], {k: plain(v) for k, v in keywords.items()})
@@ -220,9 +222,9 @@ def _method(
     if name in _SELF:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
         return receiver
-    if name == "forward":
+    if name == "forward" and receiver.kind != several_devices.KIND:
         return _forward(frame, node, receiver, args, keywords)
-    if name == "__call__":
+    if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
     if held is None and name in ("children", "named_children") and isinstance(receiver.args, (Seq, Dict)):
@@ -478,4 +480,5 @@ def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, ar
 
 objects.register(objects.MODULES, attribute=_attribute, call=_call, method=_method)
 objects.register(_SEQUENTIAL, item=_item)
+objects.register(several_devices.KIND, method=_method)
 objects.on_any_object(facts.named("registers a backward hook"), _note_backward_hook)
