@@ -307,7 +307,7 @@ class Functions:
         memo, graphs, recordings = self._memo, self._interp.graph_memory, self._interp.recordings
         region_key: Any = None
         if region is not None:
-            region_key = (region.key, frame is not None and frame.grad is False, recordings.hooks.in_force)
+            region_key = (region.key, frame is not None and frame.grad is False, recordings.hooks.in_force(frame))
         elif frame is not None:
             past = (graphs.seen_by(value.closure), recordings.seen)
             region_key = ("eager", frame.grad, frame.capturing, graphs.paused, past)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
+from tclint.interpreter.frame import Frame
 from tclint.interpreter.recorded import Deed
+from tclint.program import Class
 from tclint.values import UNKNOWN, Compiled, Instance, Value
 
-Registered = Mapping[Hashable, Mapping[ast.AST, Value]]
-"""By module and when they run, the hooks that it has, by the calls that register them."""
+
+class Built(NamedTuple):
+    """The hooks that constructors register."""
+
+    hooks: Mapping[Hashable, Mapping[ast.AST, Value]]
+    """By module and when they run, the hooks that it has, by the calls that register them."""
+    handed: Mapping[ast.AST, Class]
+    """Those in a module that the constructor was handed: by the call, the class whose constructor it is."""
 
 
 class Hooks:
@@ -22,6 +31,8 @@ class Hooks:
         """Those that a file registers while it is imported, or a constructor: they are there for whoever is entered after that."""
         self._of_all: set[ast.AST] = set()
         """The calls in constructors that register one."""
+        self._handed: dict[ast.AST, Class] = {}
+        """Those of them in a module that the constructor was handed: they are there for objects of this class alone."""
         self._roots: dict[ast.AST, Instance] = {}
         """By the calls that register one in eager code, the object in whose parts it is: `net` of `net.fc.register_forward_hook(f)`."""
         self._compiled: Value = UNKNOWN
@@ -51,10 +62,21 @@ class Hooks:
                 if hooks.pop(deed.of, None) is not None and not hooks:  # type: ignore[call-overload]
                     del registered[module]
 
-    def of(self, module: Hashable, when: str) -> Mapping[ast.AST, Value]:
+    def handed(self, registered: ast.AST, registrar: Class) -> None:
+        """A constructor of this class registers a hook in a module that it was handed."""
+        self._handed[registered] = registrar
+
+    def of(self, frame: Frame, module: Hashable, when: str) -> Mapping[ast.AST, Value]:
         """What a module calls `before` or `after` its forward, or in its `backward`, by the calls that register it."""
-        known = self._held.get((module, when), {}) if self._held else {}
-        return {registered: hook for registered, hook in known.items() if not self._is_of_another(registered)}
+        known = self._held.get((module, when)) if self._held else None
+        if not known:
+            return {}
+        around = _around(frame) if not self._handed.keys().isdisjoint(known) else ()
+        return {
+            registered: hook
+            for registered, hook in known.items()
+            if not self._is_of_another(registered) and _is_within(around, self._handed.get(registered))
+        }
 
     def is_of_all(self, registered: ast.AST) -> bool:
         """Whether a hook is registered by a constructor: all objects of the class have it."""
@@ -63,27 +85,31 @@ class Hooks:
     # -- constructors that are run apart ------------------------------------------------------------------------
 
     @property
-    def built(self) -> Registered:
+    def built(self) -> Built:
         """The hooks that constructors register."""
         kept = {of: {n: v for n, v in hooks.items() if n in self._of_all} for of, hooks in self._lasting.items()}
-        return {of: hooks for of, hooks in kept.items() if hooks}
+        return Built({of: hooks for of, hooks in kept.items() if hooks}, dict(self._handed))
 
-    def learn(self, built: Registered) -> None:
+    def learn(self, built: Built) -> None:
         """Know of the hooks that constructors have registered elsewhere."""
-        for of, hooks in built.items():
+        self._handed.update(built.handed)
+        for of, hooks in built.hooks.items():
             self._of_all.update(hooks)
             for registered in (self._held, self._lasting):
                 registered.setdefault(of, {}).update(hooks)
 
     # -- what is compiled ---------------------------------------------------------------------------------------
 
-    @property
-    def in_force(self) -> Hashable:
-        """The hooks of eager code that compiled code may run into: what it gives depends on them."""
+    def in_force(self, frame: Frame | None) -> Hashable:
+        """The hooks that only some compiled code runs into: what it gives depends on them."""
         if not self._held:
             return None
         registered = {node for hooks in self._held.values() for node in hooks} - self._of_all
-        return frozenset(node for node in registered if not self._is_of_another(node)) or None
+        found: set[Hashable] = {node for node in registered if not self._is_of_another(node)}
+        if self._handed and frame is not None:
+            around = _around(frame)
+            found |= {registrar for registrar in self._handed.values() if _is_within(around, registrar)}
+        return frozenset(found) or None
 
     @contextmanager
     def compiling(self, target: Value) -> Iterator[None]:
@@ -100,6 +126,24 @@ class Hooks:
         if hooked is None or not isinstance(compiled, Instance) or not compiled.identity:
             return False
         return hooked.cls is compiled.cls and hooked.identity != compiled.identity
+
+
+def _around(frame: Frame) -> tuple[Class, ...]:
+    """The classes of the objects whose methods are running, and what they inherit."""
+    found: dict[Class, None] = {}
+    inner: Frame | None = frame
+    while inner is not None:
+        receiver = (
+            next(iter(inner.env.values()), None) if inner.function is not None and inner.function.is_method else None
+        )
+        if isinstance(receiver, Instance):
+            found |= dict.fromkeys(frame.interp.classes.mro(receiver.cls))
+        inner = inner.parent
+    return tuple(found)
+
+
+def _is_within(around: Sequence[Class], registrar: Class | None) -> bool:
+    return registrar is None or registrar in around
 
 
 def _lasts(deed: Deed) -> bool:

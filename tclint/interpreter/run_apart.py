@@ -15,8 +15,8 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
+from tclint.interpreter import hooked
 from tclint.interpreter.frame import Env, Frame
-from tclint.interpreter.hooked import Registered
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
 from tclint.values import UNKNOWN, Const, External, FunctionValue, Instance, Origin, Scalar, Union, Value
@@ -59,7 +59,7 @@ class Built(Generic[_V]):
     frozen: frozenset[tuple[object, ...]]
     thawed: frozenset[tuple[object, ...]]
     failures: Sequence[Failure]
-    hooks: Registered
+    hooks: hooked.Built
     read: frozenset[Touched]
 
 

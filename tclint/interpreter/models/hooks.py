@@ -50,9 +50,32 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
     for when, names in _KINDS.items():
         if method in names and args:
             if frame.region is None and not frame.maybe:
+                if frame.constructing and (registrar := _is_handed(frame, module)) is not None:
+                    frame.interp.recordings.hooks.handed(node, registrar)
                 frame.interp.recordings.do("hook", (owner_of(module), when), frame, node, args[0])
             return Object(HANDLE, frame.origin(node))
     return UNKNOWN
+
+
+def _is_handed(frame: Frame, module: Value) -> Class | None:
+    """The class whose constructor registers a hook in a module that it has not made: it has been handed that."""
+    inner: Frame | None = frame
+    while inner is not None and (inner.function is None or not inner.function.is_method):
+        inner = inner.parent
+    receiver = next(iter(inner.env.values()), None) if inner is not None else None
+    if not isinstance(receiver, Instance):
+        return None
+    order = frame.interp.classes.mro(receiver.cls)
+    if isinstance(module, Instance):
+        return None if module.key == receiver.key else receiver.cls
+    made = module.origin if isinstance(module, Object) else None
+    if made is None or any(each.module.path == made.path and _stands_in(made.line, each.node) for each in order):
+        return None
+    return receiver.cls
+
+
+def _stands_in(line: int, node: ast.ClassDef) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def registers(name: str) -> bool:
@@ -109,9 +132,9 @@ def before(frame: Frame, node: ast.AST, module: Value, args: Args, keywords: Key
     noted = isinstance(module, Object) and module.kind == "backward-hook" and module.args is None
     # Of a module of the program that is compiled itself Dynamo sees the forward alone; one of torch is wrapped as a whole.
     itself = isinstance(module, Instance) and frame.call_node is node
-    if frame.region is not None and not noted and not itself and held.of(owner_of(module), "backward"):
+    if frame.region is not None and not noted and not itself and held.of(frame, owner_of(module), "backward"):
         frame.interp.emitter.feature(frame, node, BACKWARD)
-    for registered, hook in held.of(owner_of(module), "before").items():
+    for registered, hook in held.of(frame, owner_of(module), "before").items():
         named = _takes_keywords(registered)
         given = Seq("tuple", tuple(args))
         made = hook.call(frame, node, [module, given, Dict(keywords)] if named else [module, given], {})
@@ -125,7 +148,7 @@ def after(frame: Frame, node: ast.AST, module: Value, args: Args, keywords: Keyw
     if not _run_here(frame):
         return result
     held = frame.interp.recordings.hooks
-    for registered, hook in held.of(owner_of(module), "after").items():
+    for registered, hook in held.of(frame, owner_of(module), "after").items():
         given = Seq("tuple", tuple(args))
         named = [Dict(keywords)] if _takes_keywords(registered) else []
         made = hook.call(frame, node, [module, given, *named, result], {})
