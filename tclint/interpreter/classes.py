@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.interpreter import overridden
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.interpreter.models import loaded
 from tclint.interpreter.state import Told
 from tclint.program import Assignment, Class, Function, Touched
 from tclint.sources.tree import bound_on_self, read_of_self
@@ -292,6 +293,10 @@ class Classes:
         """The value of `Class.name`."""
         for ancestor in self.mro(cls):
             method = ancestor.methods.get(name)
+            if method is not None and method.module.library:
+                built = loaded.builder(frame, node, cls, name, self.mro(cls))
+                if built is not None:
+                    return built
             if method is not None:
                 decorated = self._interp.functions.value(method)
                 if self.method_kind(method) == "class":
@@ -323,7 +328,9 @@ class Classes:
             self._interp.emitter.feature(frame, node, f"{name} of a class")
         if name == "apply" and base.startswith("torch.autograd"):
             return Method(Object("torch.autograd.Function", frame.origin(node), "", ClassValue(cls)), "apply")
-        return External(f"{base}.{name}") if base else UNKNOWN
+        return loaded.builder(frame, node, cls, name, self.mro(cls)) or (
+            External(f"{base}.{name}") if base else UNKNOWN
+        )
 
     def constant(self, cls: Class, assignment: Assignment) -> Value | None:
         """The number or text that a field has until an object is given another."""

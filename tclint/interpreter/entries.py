@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tclint.interpreter import parameters
 from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.models import hooks
 from tclint.interpreter.state import Arguments
 from tclint.program import Function
 from tclint.values import (
@@ -89,6 +90,16 @@ class Entries:
         if not itself and isinstance(decorated, FunctionValue) and decorated.function is not function:
             return self.by_signature(function, receiver, region, uncalled=False)
         return self._run(function, env, region)
+
+    def around(self, function: Function, module: Instance, region: Region, result: Value) -> None:
+        """The hooks of a module whose call is what is compiled: they run around its forward, and Dynamo traces them with it."""
+        hooks.of_constructor(self._interp, module)
+        if not self._interp.recordings.hooks:
+            return
+        frame = Frame(self._interp, function.module, function, {}, region)
+        entry = parameters.entry(self._interp, function, module, region=region)
+        given, keywords = hooks.before(frame, function.node, module, list(entry.values())[1:], {})
+        hooks.after(frame, function.node, module, given, keywords, result)
 
     def _codes(self, target: Value, site: CompileSite | None) -> list[Code]:
         """What the calls that speak for an entry are counted by: those of its site, without one those of any.

@@ -87,9 +87,8 @@ class Functions:
 
     def is_disabled(self, value: Value) -> bool:
         """Whether Dynamo leaves the graph to call it: a function under `disable`, an object whose `forward` is one."""
-        if isinstance(value, Instance):
-            method = self._interp.classes.find_method(value.cls, "forward")
-            value = self.value(method) if method is not None else value
+        method = self._interp.classes.find_method(value.cls, "forward") if isinstance(value, Instance) else None
+        value = self.value(method) if method is not None else value
         return isinstance(value, Object) and value.kind == "disabled"
 
     def decorate(self, frame: Frame, function: Function, value: Value) -> Value:
@@ -224,8 +223,8 @@ class Functions:
         """Whether Dynamo calls a function itself, and goes on with what it returned."""
         known = self._memo.run_while_tracing.get(function)
         if known is None:
-            frame = self._interp.names.frame(function.module)
             with self._silence:
+                frame = self._interp.names.frame(function.module)
                 made = [evaluate(frame, each) for each in function.decorators if not isinstance(each, ast.Call)]
             known = any(isinstance(each, External) and each.name in _CONSTANT for each in made)
             self._memo.run_while_tracing[function] = known
@@ -305,13 +304,13 @@ class Functions:
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
-        memo = self._memo
-        graphs = self._interp.graph_memory
-        region_key: Any = (region.key, frame is not None and frame.grad is False) if region is not None else None
-        if region is None and frame is not None:
-            recordings = self._interp.recordings
-            seen = graphs.seen_by(value.closure), recordings.seen
-            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
+        memo, graphs, recordings = self._memo, self._interp.graph_memory, self._interp.recordings
+        region_key: Any = None
+        if region is not None:
+            region_key = (region.key, frame is not None and frame.grad is False, recordings.hooks.in_force(frame))
+        elif frame is not None:
+            past = (graphs.seen_by(value.closure), recordings.seen)
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, past)
         unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))

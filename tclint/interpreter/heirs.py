@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.interpreter import builders
+from tclint.interpreter import builders, constructors
 from tclint.interpreter.frame import Frame
-from tclint.program import Class, Function, Module
+from tclint.program import Assignment, Class, Function, Module
 from tclint.sources import roles
 from tclint.sources.text import lines_of
-from tclint.sources.tree import nodes
-from tclint.values import FunctionValue, Instance, Value
+from tclint.sources.tree import bound_on_self, nodes
+from tclint.values import Compiled, FunctionValue, Instance, Union, Value, join_all
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -53,8 +53,6 @@ def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:
     itself = target.bound if isinstance(target, FunctionValue) else target
     if function is None or not function.is_method or not isinstance(itself, Instance) or not _is_any(frame, itself):
         return False, []
-    if frame.maybe:
-        return False, []  # each of them says by itself whether it comes to that
     classes = frame.interp.classes
     name = target.function.name if isinstance(target, FunctionValue) else "forward"
     own = classes.find_method(itself.cls, name)
@@ -68,14 +66,55 @@ def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:
             continue
         if roles.is_test(heir.module.path) or not is_open and not builders.is_built(heir):
             continue
+        if frame.maybe and _decides(frame.interp, heir, itself.cls, function):
+            continue  # it says by itself whether it comes to that
         made = Instance(heir)
         found.append(frame.interp.functions.value(method).bound_to(made) if isinstance(target, FunctionValue) else made)
     return is_open and bool(found), found
 
 
+def of_heir(interp: Interpreter, instance: Instance, name: str, stored: Value) -> Value | None:
+    """What a base has stored in an attribute of its objects, for an object of a class below it: of a method of its own that is compiled
+    (`self.update = torch.compile(self.update)`) it is the one that this class has. None where the class says by itself whether
+    it comes to that."""
+    if isinstance(stored, Union):
+        options = [mine for each in stored.options if (mine := of_heir(interp, instance, name, each)) is not None]
+        return join_all(options) if len(options) == len(stored.options) else None
+    if isinstance(stored, Compiled):
+        target = of_heir(interp, instance, name, stored.target)
+        return stored if target is stored.target else target and Compiled(target, stored.site)
+    if not isinstance(stored, FunctionValue) or not isinstance(stored.bound, Instance):
+        return stored
+    base, method = stored.bound.cls, stored.function.name
+    order = interp.classes.mro(instance.cls)
+    if base is instance.cls or base not in order:
+        return stored
+    own = interp.classes.find_method(instance.cls, method)
+    if own is None or own is interp.classes.find_method(base, method):
+        return stored
+    setters = (each for cls in order for each in cls.methods.values() if name in each.node_index(bound_on_self))
+    if not any(_has(interp, instance.cls, each) and not _decides(interp, instance.cls, base, each) for each in setters):
+        return None
+    made = interp.functions.value(own).bound_to(instance)
+    return made.target if isinstance(made, Compiled) else made
+
+
 def _is_any(frame: Frame, itself: Instance) -> bool:
     """Whether an object is any of the class whose method runs."""
     return itself.cls is frame.cls and itself.context is None and not itself.identity and not itself.fields
+
+
+def _decides(interp: Interpreter, heir: Class, base: Class, function: Function) -> bool:
+    """Whether a class below one says what a test hangs on that the method of the base asks: by a constructor of its own, or by what
+    it defines anew of what that method and the constructor read of their object."""
+    classes, known = interp.classes, interp.text.self_calls
+    constructor = classes.find_method(base, "__init__")
+    if classes.find_method(heir, "__init__") is not constructor:
+        return True
+    asked = constructors.asked_of_self(function, known)
+    asked |= constructors.asked_of_self(constructor, known) if constructor is not None else frozenset()
+    defined = ((classes.definition(heir, name), classes.definition(base, name)) for name in asked)
+    return any(mine is not theirs and isinstance(mine, Assignment) for mine, theirs in defined)
 
 
 def _has(interp: Interpreter, heir: Class, function: Function) -> bool:

@@ -13,13 +13,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import answering, built_names, constructors, fitting, parameters, registries
+from tclint.interpreter import answering, built_names, constructors, fitting, heirs, parameters, registries
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.constructions import Constructions
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import hooks, modules, tokenizers
+from tclint.interpreter.models import hooks, loaded, modules, tokenizers
 from tclint.program import Class, Function
 from tclint.values import (
     ARRAY,
@@ -171,7 +171,7 @@ class Objects:
         order = interp.classes.mro(cls)
         if frame.region is not None:
             answering.tell_getattribute(frame, node, cls)
-        late = self._late(cls, name) if not exact or not interp.heap.untouched(instance, name) else None
+        late = self._late(instance, name) if not exact or not interp.heap.untouched(instance, name) else None
         if late is not None:
             return late
         attributes = interp.instance_attributes.of(instance)
@@ -231,14 +231,15 @@ class Objects:
         below = _PLAIN.get(module)
         return name[:2] != "__" and (not base or below is not None and not hasattr(getattr(below, base, None), name))
 
-    def _late(self, cls: Class, name: str) -> Value | None:
+    def _late(self, instance: Instance, name: str) -> Value | None:
         """A compiled callable that was stored in an attribute after the constructor."""
         late = self._learned.late
         if late:
-            for ancestor in self._interp.classes.mro(cls):
+            for ancestor in self._interp.classes.mro(instance.cls):
                 stored = late.get((ancestor.module.path, ancestor.qualname))
-                if stored is not None and name in stored:
-                    return stored[name]
+                mine = heirs.of_heir(self._interp, instance, name, stored[name]) if stored and name in stored else None
+                if mine is not None:
+                    return mine
         return None
 
     def _is_anothers(self, frame: Frame, node: ast.AST, cls: Class, name: str) -> bool:
@@ -338,7 +339,9 @@ class Objects:
                 answering.tell_super_data(frame, node, held, ancestor, name)
                 return held
         answering.tell_super(frame, node, instance, name)
-        return UNKNOWN
+        behind = islice(order, max(start - 1, 0), None)
+        built = loaded.builder(frame, node, cls, name, list(behind)) if isinstance(instance, ClassValue) else None
+        return built or UNKNOWN
 
     tell_method = staticmethod(answering.tell_method)
 
@@ -371,9 +374,13 @@ class Objects:
         open_ended: bool = False,
     ) -> Value:
         """The value of `instance(*args, **keywords)`."""
+        if frame.region is not None:
+            hooks.of_constructor(self._interp, instance)
+        if not self._interp.recordings.hooks:
+            return self._called(frame, node, instance, args, keywords, open_ended)
+        args, keywords = hooks.before(frame, node, instance, list(args), dict(keywords))
         result = self._called(frame, node, instance, args, keywords, open_ended)
-        hooks.run(frame, node, instance, args, result)
-        return result
+        return hooks.after(frame, node, instance, args, keywords, result)
 
     def _called(
         self,
@@ -392,7 +399,7 @@ class Objects:
             self._interp.recordings.run(frame, owner_of(instance), node)
         for name in ("__call__", "forward"):
             method = self._interp.classes.find_method(instance.cls, name)
-            patched = self._late(instance.cls, name) if method is not None and name == "forward" else None
+            patched = self._late(instance, name) if method is not None and name == "forward" else None
             if isinstance(patched, Compiled) and self._is_anothers(frame, node, instance.cls, name):
                 patched = None
             if isinstance(patched, Compiled) and method is not None:

@@ -16,6 +16,7 @@ from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.constructors import names_captures
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.handles import begins, is_part
+from tclint.interpreter.hooked import Hooks
 from tclint.interpreter.recorded import Deed, Recorded
 from tclint.program import Module
 from tclint.sources.tree import nodes
@@ -59,10 +60,8 @@ class Recordings:
         self._scheduled: Deed | None = None
         """Where a learning rate was changed."""
         self._dropped: Deed | None = None
-        self._hooks: dict[Hashable, dict[ast.AST, Value]] = {}
-        """By module and when they run, the hooks that it has, by the calls that register them."""
-        self._lasting: dict[Hashable, dict[ast.AST, Value]] = {}
-        """Those of them that a file registers while it is imported: they are there for whoever is entered after that."""
+        self.hooks = Hooks()
+        """The hooks that modules have."""
         self._set_up = False
         """Whether a library may have made its handles: something was called that does, or that nobody knows."""
         self._log: list[Deed] = []
@@ -74,7 +73,7 @@ class Recordings:
         self._changed.clear()
         self._modes.clear()
         self._open.clear()
-        self._hooks = {module: dict(hooks) for module, hooks in self._lasting.items()}
+        self.hooks.begin()
         self._captured.clear()
         self._known_before = len(self._ever_read) + len(self._ever_ran)
         self._dropped = self._scheduled = None
@@ -95,7 +94,7 @@ class Recordings:
 
         Not how often they were captured: a loop that captures the same ones again tells nothing new in its later turns.
         """
-        hooked = len(self._hooks) if self._open else 0
+        hooked = len(self.hooks) if self._open else 0
         read = len(self._ever_read) + len(self._ever_ran) - self._known_before
         return (len(self._captured), read, len(self._open), hooked, self._set_up and bool(self._open))
 
@@ -158,20 +157,11 @@ class Recordings:
         """Whether there is a graph that somebody may have to do with."""
         return bool(self._recorded or self._open)
 
-    @property
-    def hooked(self) -> bool:
-        """Whether a module has hooks."""
-        return bool(self._hooks)
-
     def may_concern(self, name: str, value: Value) -> bool:
         """Whether a graph may have read something of this name: asked before it is known whose it is."""
         if self._open:
             return True
         return bool(self._recorded) and (name in self._names or name == "data" or tensor_of(value) is not None)
-
-    def hooks(self, module: Hashable, when: str) -> tuple[Value, ...]:
-        """What a module calls `before` or `after` its forward, or in its `backward`."""
-        return tuple(self._hooks.get((module, when), {}).values()) if self._hooks else ()
 
     def recorded(self, graph: Hashable) -> Recorded | None:
         return self._recorded.get(graph)
@@ -234,15 +224,10 @@ class Recordings:
                 self._names.add(place.name.partition("[")[0])
 
     def _hook(self, deed: Deed) -> None:
-        self._hooks.setdefault(deed.of, {})[deed.node] = deed.value
-        if deed.frame.function is None:
-            self._lasting.setdefault(deed.of, {})[deed.node] = deed.value
+        self.hooks.add(deed)
 
     def _unhook(self, deed: Deed) -> None:
-        for registered in (self._hooks, self._lasting) if deed.frame.function is None else (self._hooks,):
-            for module, hooks in list(registered.items()):
-                if hooks.pop(deed.of, None) is not None and not hooks:  # type: ignore[call-overload]
-                    del registered[module]
+        self.hooks.remove(deed)
 
     def _fork(self, deed: Deed) -> None:
         for recorded in self._capturing():

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
+from tclint.interpreter import hooked
 from tclint.interpreter.frame import Env, Frame
 from tclint.interpreter.state import Failure, SiteKnowledge
 from tclint.program import Class, Function, Module, Touched
@@ -58,6 +59,7 @@ class Built(Generic[_V]):
     frozen: frozenset[tuple[object, ...]]
     thawed: frozenset[tuple[object, ...]]
     failures: Sequence[Failure]
+    hooks: hooked.Built
     read: frozenset[Touched]
 
 
@@ -196,6 +198,7 @@ class Apart:
                 frozenset(learned.frozen - was),
                 frozenset(was - learned.frozen),
                 tuple(interp.results.failures),
+                interp.recordings.hooks.built,
                 frozenset(program.touched),
             )
         except Shared as shared:
@@ -249,6 +252,7 @@ def _nowhere(value: Value) -> Value:
 def _learn(interp: Interpreter, built: Built[Any]) -> None:
     """Know what a constructor taught, as if it had been run here."""
     interp.program.touched.update(built.read)
+    interp.recordings.hooks.learn(built.hooks)
     for instance, (args, keywords) in built.constructed:
         interp.objects.constructions.elsewhere(instance, args, keywords)
     for key, made in built.made_with.items():

@@ -169,7 +169,9 @@ class CompileSites:
             told = self._interp.objects.constant_attribute(frame, given)
             if told is None and isinstance(given, ast.Attribute):
                 told = frame.module.index(_option_defaults).get(given.attr)
-            mode = told or mode
+            mode = told or _left_out(given) or mode
+        if mode is None and isinstance(node, ast.Call) and _hands_on(frame, node):
+            mode = "?"
         idle = DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
         if name in _CHECKED and _plain(keywords.get("disable")) is True:
             idle = _DISABLED
@@ -238,7 +240,8 @@ class CompileSites:
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}
         before, happened = self._interp.heap.state(), self._interp.graph_memory.length
-        result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
+        with self._interp.recordings.hooks.compiling(value.target):
+            result = value.target.call(inside, node, inner_args, inner_keywords, open_ended)
         if result is UNKNOWN:
             result = Tensor(PROVEN, "", -1, 0, frame.origin(node))
         flags, overwrites = 0, False
@@ -360,6 +363,21 @@ def _is_told(value: Value) -> bool:
 
 
 _EMPTY: Final = Seq("list", ()).key
+
+
+def _left_out(given: ast.expr | None) -> str | None:
+    """The text that `options.get("mode", "reduce-overhead")` gives where nobody says otherwise."""
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute) or given.func.attr != "get":
+        return None
+    default = given.args[1] if len(given.args) == 2 else None
+    return default.value if isinstance(default, ast.Constant) and isinstance(default.value, str) else None
+
+
+def _hands_on(frame: Frame, node: ast.Call) -> bool:
+    """Whether a call hands on `**options` of which it is not known what all is in them."""
+    with frame.interp.emitter.silence:
+        spread = [evaluate(frame, each.value) for each in node.keywords if each.arg is None]
+    return any(not isinstance(value, Dict) or value.elem is not None for value in spread)
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:

@@ -81,6 +81,8 @@ class ProgramKnowledge:
     bases: dict[Class, list[Value]] = field(default_factory=dict)
     external_base: dict[Class, str] = field(default_factory=dict)
     field_names: dict[Class, list[str]] = field(default_factory=dict)
+    registers_hooks: dict[Class, bool] = field(default_factory=dict)
+    """Whether a constructor of the class may register hooks of modules."""
 
 
 @dataclass(slots=True)

@@ -202,12 +202,13 @@ class PartRunner:
             for target in seen:
                 interp.entries.with_calls(method, target, None, target)
             return
-        given = examples.arguments(cls)
-        if given is not None:
-            receiver, args = given
+        example = examples.arguments(cls)
+        if example is not None:
+            receiver, args = example
             interp.entries.with_arguments(method, receiver, args, region)
         else:
-            interp.entries.by_signature(method, Instance(cls), region)
+            given = interp.entries.by_signature(method, Instance(cls), region)
+            interp.entries.around(method, Instance(cls), region, given)
         # What is compiled of a module is its call: where the class has its own, that comes before the forward.
         calling = interp.classes.find_method(cls, "__call__")
         if calling is not None and calling.place not in interp.results.reached:
@@ -266,6 +267,7 @@ class PartRunner:
     def compiled(self) -> Sites:
         """Interpret what the sites compile."""
         interp = self.main
+        interp.recordings.begin()  # the hooks of eager code are those of its calls
         precise: list[str] = []
         lost: list[CompileSite] = []
         handed: set[SitePlace] = set()
@@ -277,7 +279,9 @@ class PartRunner:
             roots = list(roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
-                    interp.entries.with_calls(function, receiver, site, target)
+                    given = interp.entries.with_calls(function, receiver, site, target)
+                    if isinstance(target, Instance):
+                        interp.entries.around(function, target, Region(site), given)
             place = (site.path, site.line)
             if roots:
                 resolved.add(place)

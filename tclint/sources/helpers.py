@@ -15,7 +15,7 @@ _NOT_TOLD: Final = re.compile(rb"__\w+__|forward")
 
 
 def helpers(data: bytes) -> frozenset[str]:
-    """The functions of a file that hand one of their parameters to `torch.compile`, or compile it in place.
+    """The functions of a file that hand one of their parameters to `torch.compile`, or compile it in place; a function in them may.
 
     Of methods, with a dot before the name, those that give it back: whoever calls them need not import the name.
     """
@@ -30,9 +30,14 @@ def helpers(data: bytes) -> frozenset[str]:
         is_method = bool(indent) and not given.isdisjoint(_OWNERS)
         if is_method and not given.isdisjoint(_GIVEN_BACK.findall(body)):
             found.add(b"." + name)
-        elif not indent and any({*names} & given for names in _COMPILED.findall(body)):
+        elif not indent and any({*names} & (given | _given_inside(body)) for names in _COMPILED.findall(body)):
             found.add(name)
     return frozenset(name.decode() for name in found)
+
+
+def _given_inside(body: bytes) -> set[bytes]:
+    """The parameters of the functions in a function: `def compiled(**options): def decorate(f): return torch.compile(f, **options)`."""
+    return {name for match in _DEFINED.finditer(body) for name in _PARAMETER.findall(match[3])} - _OWNERS
 
 
 _OWNERS: Final = frozenset({b"self", b"cls"})

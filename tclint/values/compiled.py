@@ -82,7 +82,10 @@ class Compiled(Value):
             held = self.target.attribute(frame, node, name, True)
             if isinstance(held, Compiled):  # `net.encode = torch.compile(net.encode)`
                 return held.call(frame, node, args, keywords, open_ended)
-        frame.interp.emitter.call(frame, node, f"compiled.{name}", args, keywords, self, UNKNOWN)
+        own = MODELS.modules.method_of_wrapper(frame, node, name) if self.is_wrapper else None
+        frame.interp.emitter.call(frame, node, f"compiled.{name}", args, keywords, self, own or UNKNOWN)
+        if own is not None:
+            return own
         return self.target.call_method(frame, node, name, args, keywords, open_ended)
 
     @property

@@ -141,6 +141,10 @@ class ModuleModel(Protocol):
         """Whether a method of a module returns the module."""
         ...
 
+    def method_of_wrapper(self, frame: Frame, node: ast.AST, name: str) -> Value | None:
+        """What a method gives that the wrapper around a compiled module has of its own; None for one of the module's."""
+        ...
+
 
 class Models:
     """The models in use. Importing `tclint.interpreter.models` sets them, once."""

@@ -95,3 +95,57 @@ def test_whether_something_is_compiled_is_said_by_each_class_below(tmp_path: Pat
     Project(tmp_path).write({"lib.py": PRELUDE + ASKED, "below.py": PRELUDE + ASKING})
     report = lint(cwd=tmp_path)
     assert [f.code for f in report.findings if not f.assumed] == []
+
+
+COMPILED = """
+class Agent:
+    def __init__(self, config):
+        self.config = config
+        self.net = nn.Linear(4, 4)
+        self.setup()
+
+    def setup(self):
+        if self.config.compile:
+            self.update = torch.compile(self.update)
+
+    def update(self, x):
+        return self.net(x)
+"""
+OWNED = """
+from lib import Agent
+
+class Critic(Agent):
+    def __init__(self, config):
+        self.config = config
+        self.setup()
+
+    def setup(self):
+        super().setup()
+        if self.config.compile:
+            self.act = torch.compile(self.act)
+
+    def update(self, x):
+        print(x)
+        return self.net(x) + 1
+
+    def act(self, x):
+        return x
+"""
+ALIKE = """
+from lib import Agent
+
+class Actor(Agent):
+    def update(self, x):
+        print(x)
+        return self.net(x) + 2
+"""
+
+
+@pytest.mark.parametrize(("built", "count"), [("", 1), ("Actor(config)", 2)], ids=["none", "one"])
+def test_a_method_that_a_class_below_has_is_what_is_compiled_of_it(tmp_path: Path, built: str, count: int) -> None:
+    """A set-up of its own calls that of the base; who has all from the base counts where somebody builds it."""
+    main = f"from alike import Actor\nconfig = {{}}\nagent = {built or None}\n"
+    sources = {"lib.py": COMPILED, "owned.py": OWNED, "alike.py": ALIKE, "main.py": main}
+    Project(tmp_path).write({name: PRELUDE + text for name, text in sources.items()})
+    found = [f for f in lint(cwd=tmp_path).findings if f.code == "TCL108" and not f.assumed]
+    assert len(found) == count

@@ -41,6 +41,11 @@ def test_functions_known_to_compile_count() -> None:
             b"def lazy(function):\n    made = None\n\n    def call(*args):\n        made = torch.compile(function)\n    return call\n",
             {"lazy"},
         ),
+        (
+            b"def fast(**options):\n    def decorate(function):\n        return torch.compile(function, **options)\n    return decorate\n",
+            {"fast"},
+        ),
+        (b"def main():\n    def run(self):\n        self.compile()\n    run(Net())\n", set()),
         (b"def main():\n    model = Net()\n    return torch.compile(model)\n", set()),
         (b"def first(model):\n    return model\n\nmodel = torch.compile(model)\n", set()),
         (b"class Engine:\n    def set(self, model):\n        self.model = torch.compile(model)\n", set()),

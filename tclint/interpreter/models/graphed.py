@@ -66,7 +66,7 @@ def _capture(frame: Frame, node: ast.AST, target: Value, sample: tuple[Value, ..
     if any(isinstance(each, (Const, Scalar)) for each in sample):
         _refuse(frame, node, "numbers")
         return
-    if any(recordings.hooks(owner_of(target), when) for when in _WHEN):
+    if any(recordings.hooks.of(frame, owner_of(target), when) for when in _WHEN):
         _refuse(frame, node, "hooks")
         return
     graph = _graph(frame.origin(node), target)

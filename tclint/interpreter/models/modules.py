@@ -9,7 +9,7 @@ from tclint.interpreter.bindings import owner_of
 from tclint.interpreter.constructors import OF_METRICS, REGISTERS
 from tclint.interpreter.evaluate import lookup
 from tclint.interpreter.frame import TRAINS, Frame
-from tclint.interpreter.models import hooks, objects
+from tclint.interpreter.models import hooks, objects, several_devices
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.laid_out import plain
 from tclint.interpreter.models.measured import joined, value_of
@@ -93,6 +93,8 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Object(short, origin, "", source if isinstance(source, Dict) else Dict({}, UNKNOWN))
     if short == "torch.nn.DataParallel" and args:
         return args[0]
+    if name in several_devices.NAMES:
+        return several_devices.made(frame, node, name, args, keywords)
     made = None
     if frame.region is None and not any(isinstance(a, Seq) and a.kind == "star" for a in args):
         made = sizes.made(short, [plain(value) for value in args], {k: plain(v) for k, v in keywords.items()})
@@ -102,6 +104,11 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
 def gives_itself(name: str) -> bool:
     """Whether a method of a module returns the module."""
     return name in _SELF
+
+
+def method_of_wrapper(frame: Frame, node: ast.AST, name: str) -> Value | None:
+    """A hook of the wrapper that `torch.compile(module)` makes runs around the graph, and none of the module."""
+    return Object(hooks.HANDLE, frame.origin(node)) if hooks.registers(name) else None
 
 
 def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Value:
@@ -124,6 +131,12 @@ def _attribute(frame: Frame, node: ast.AST, receiver: Object, name: str) -> Valu
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    args, keywords = hooks.before(frame, node, func, args, keywords)
+    return hooks.after(frame, node, func, args, keywords, _forward(frame, node, func, args, keywords))
+
+
+def _forward(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords) -> Value:
+    """The forward of a module alone, as `module.forward(x)` runs it."""
     if frame.region is None:
         frame.interp.recordings.run(frame, owner_of(func), node)
     if func.name == _SEQUENTIAL and isinstance(func.args, Seq):
@@ -135,7 +148,6 @@ def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywo
         if frame.region is None and isinstance(result, Tensor) and func.made is not None and len(args) == 1:
             result = _sized(frame, func, args[0], result)
         frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
-    hooks.run(frame, node, func, args, result)
     return result
 
 
@@ -214,6 +226,8 @@ def _method(
     if name in _SELF:
         frame.interp.emitter.call(frame, node, full, args, keywords, receiver, receiver)
         return receiver
+    if name == "forward" and receiver.kind != several_devices.KIND:
+        return _forward(frame, node, receiver, args, keywords)
     if name in ("forward", "__call__"):
         return receiver.call(frame, node, args, keywords, open_ended)
     held = _tensors(frame, node, name)
@@ -474,4 +488,5 @@ def inherited_method(frame: Frame, node: ast.AST, receiver: Super, name: str, ar
 
 objects.register(objects.MODULES, attribute=_attribute, call=_call, method=_method)
 objects.register(_SEQUENTIAL, item=_item)
+objects.register(several_devices.KIND, method=_method)
 objects.on_any_object(facts.named("registers a backward hook"), _note_backward_hook)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint import events
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.models import graphed, objects
+from tclint.interpreter.models import graphed, objects, several_devices
 from tclint.interpreter.models.functions import Args, Handler, Keywords
 from tclint.interpreter.models.handed_over import call_inside
 from tclint.interpreter.models.standard_library import IDENTITY
@@ -187,6 +187,12 @@ def _marked(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
     return function(frame, node, name, args, keywords)
 
 
+def _on_several_devices(
+    frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool
+) -> Value:
+    return several_devices.made(frame, node, name, args, keywords)
+
+
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSPARENT, _transparent),
     **dict.fromkeys(facts.named("gives back the module it is given"), _normed),
@@ -201,6 +207,7 @@ BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_MARKS, _marked),
     **dict.fromkeys(_STATIC, _marked),
     **dict.fromkeys(_ADDRESS, _marked),
+    **dict.fromkeys(several_devices.NAMES, _on_several_devices),
     graphed.NAME: graphed.make,
     CUSTOM_OP: _custom_op,
 }
