@@ -309,9 +309,9 @@ class Functions:
         graphs = self._interp.graph_memory
         region_key: Any = (region.key, frame is not None and frame.grad is False) if region is not None else None
         if region is None and frame is not None:
-            recordings = self._interp.recordings
-            seen = graphs.seen_by(value.closure), recordings.seen
-            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen)
+            seen = graphs.seen_by(value.closure), self._interp.recordings.seen
+            under = [(mode.name, mode.arguments) for mode in frame.modes]
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *seen, *under)
         unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))
