@@ -12,8 +12,8 @@ from tclint.rules._scope import header
 from tclint.rules._state import attribute_change, layer_change, layers_in
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import nodes
+from tclint.timeline.expected import SETTLES
 from tclint.values import PARAMETER, SIZE, Dict, Instance, Object, Seq, Tensor
-from tclint.values.evidence import SETTLES
 
 
 class ModuleStateChanges(Rule):

@@ -18,6 +18,10 @@ class GlobalModeChanges(Rule):
     Dynamo guards on the autocast state, grad mode, default dtype and number of threads, and on the dtype, mode and
     `requires_grad` of a module and its parameters; `torch.compiler.reset()` throws every program away.
 
+    A mode that comes back runs the program that was made for it. So training and evaluation, with gradients and without, are
+    what a program needs, and one setting beside them is not flagged. Flagged is a row of settings of one kind, and several kinds
+    that multiply: precisions times modes, layers that are unfrozen one by one, `no_grad` here and `inference_mode` there.
+
     Bad::
 
         @torch.compile

@@ -105,11 +105,16 @@ def _compiled_function(path: Path, expectation: Expectation, verdict: Verdict) -
     return name if name in verdict.compiles else None
 
 
+NEEDED = {"TCL214/near_miss_turns": 3}
+"""Programs that what the fixture does takes, each once, though it does so in every round."""
+
+
 @pytest.mark.parametrize("path", [*fixtures("TCL2", "good_*"), *fixtures("TCL2", "near_miss_*")])
 def test_good_settles(path: Path) -> None:
     """One program, and at most one more when a size or a number turns dynamic."""
     verdict = compiled(path, "aot_eager")
-    assert 1 <= verdict.most_compiles <= 2, (verdict.compiles, verdict.reasons)
+    most = NEEDED.get(f"{path.parent.name[:6]}/{path.stem}", 2)
+    assert 1 <= verdict.most_compiles <= most, (verdict.compiles, verdict.reasons)
     rule = path.parent.name[:6]
     own = OWN_BREAKS.get(f"{rule}/{path.stem}") or OWN_BREAKS.get(rule, set())
     assert {b.gb for b in verdict.breaks} <= own

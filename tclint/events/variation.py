@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tclint.events.kinds import Event
 from tclint.model.finding import Confidence
+from tclint.timeline.expected import SETTLES
 from tclint.values import Scalar, Seq, Value
-from tclint.values.evidence import SETTLES
 
 
 def burned(event: Event, value: Value) -> tuple[Confidence | None, str]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.interpreter import parameters
-from tclint.interpreter.frame import Env, Frame
+from tclint.interpreter.frame import Env, Frame, told_of_mode
 from tclint.interpreter.models import hooks
 from tclint.interpreter.state import Arguments
 from tclint.program import Function
@@ -67,8 +67,10 @@ class Entries:
         # A function that was handed over is compiled as it is: what decorates the compiled callable is eager.
         itself = isinstance(target, FunctionValue)
         assuming = self._interp.options.dynamo.get(function.module.path, frozenset()) if site is None else frozenset()
+        training = self._interp.compile_sites.ran_in.training(target, site)
         if not seen:
-            return self.by_signature(function, receiver, Region(site, assuming=assuming), itself)
+            region = Region(site, assuming=assuming, training=training)
+            return self.by_signature(function, receiver, region, itself)
         if receiver is None and self._is_method(function, seen):
             assert function.cls is not None
             receiver = Instance(function.cls)
@@ -76,7 +78,8 @@ class Entries:
         envs = [parameters.bind(self._interp, function, [*bound, *args], keywords, False) for args, keywords in seen]
         # Of what is only assumed to be compiled other calls may train.
         trains = site is None or self._interp.compile_sites.trains(codes)
-        region = Region(site, self._evidence(function, bound, site, codes), assuming=assuming, gradients=trains)
+        evidence = self._evidence(function, bound, site, codes)
+        region = Region(site, evidence, assuming=assuming, training=training, gradients=trains)
         env: Env = dict(zip(parameters.signature(function).names, bound, strict=False))
         by_signature = parameters.entry(self._interp, function, receiver, region=region)
         for name in envs[0]:
@@ -178,7 +181,9 @@ class Entries:
             decorated = decorated.args or UNKNOWN
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             # A wrapper stands before the function: enter through it.
-            frame = Frame(self._interp, function.module, function, {}, region)
+            frame = Frame(
+                self._interp, function.module, function, told_of_mode(region) if region is not None else {}, region
+            )
             names = [n for n in env if n not in parameters.variadic(function)]
             positional = [env[n] for n in names[:1]] if receiver is not None else []
             rest = {n: env[n] for n in names[len(positional) :]}
@@ -194,4 +199,6 @@ class Entries:
 
     def _run(self, function: Function, env: Env, region: Region | None) -> Value:
         value = FunctionValue(function, None, self._closures.get(function))
+        if region is not None:
+            env = {**env, **told_of_mode(region)}
         return self._interp.functions.run(None, None, value, env, region)

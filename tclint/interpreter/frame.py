@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.model.finding import Step
 from tclint.sources.once import Once, once
 from tclint.sources.tree import yields
-from tclint.values import RAW, TRUE, Const, Origin, Region, Scalar, Tensor, Value, join
+from tclint.values import FALSE, RAW, TRUE, Const, Origin, Region, Scalar, Tensor, Value, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -268,6 +268,11 @@ class Frame:
     def set_path(self, path: str, value: Value) -> None:
         self.env[path] = value
         self.paths.add(path.partition(".")[0])
+
+
+def told_of_mode(region: Region) -> Env:
+    """What an environment has in which a region begins."""
+    return {} if region.training is None else {TRAINS: TRUE if region.training else FALSE}
 
 
 def join_env(a: Env | None, b: Env | None) -> Env | None:

@@ -25,6 +25,7 @@ from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
 from tclint.interpreter.state import Remembered
+from tclint.interpreter.training_flag import handed_on
 from tclint.program import Class, Function
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -299,8 +300,7 @@ class Functions:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
         if region is not None and frame is not None and (RARE in frame.env or TRAINS in frame.env):
-            # What only an unusual run calls, only an unusual run does; and what is called in training is in training.
-            env = {**env, **{told: frame.env[told] for told in (RARE, TRAINS) if told in frame.env}}
+            env = {**env, **handed_on(frame, value.bound)}
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
@@ -310,7 +310,8 @@ class Functions:
             region_key = (region.key, frame is not None and frame.grad is False, recordings.hooks.in_force(frame))
         elif frame is not None:
             past = (graphs.seen_by(value.closure), recordings.seen)
-            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, past)
+            under = [(mode.name, mode.arguments) for mode in frame.modes]
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *past, *under)
         unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))

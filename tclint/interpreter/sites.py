@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import events
 from tclint.interpreter import heirs, namings
 from tclint.interpreter.evaluate import evaluate
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import Frame, told_of_mode
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
+from tclint.interpreter.ran_in import RanIn
 from tclint.program import Module
 from tclint.sources import roles
 from tclint.sources.tree import Position, nodes, position
@@ -90,6 +91,7 @@ class CompileSites:
         """By the call that made them and what they run, the sites of graphed callables."""
         self._trained: set[Code] = set()
         """What is called where a backward pass may follow."""
+        self.ran_in = RanIn(interp)
         patterns = interp.options.cudagraph_callables
         self.configured = re.compile("|".join(fnmatch.translate(p) for p in patterns)) if patterns else None
         """Matches the callables that the configuration names, by their dotted source text."""
@@ -235,7 +237,8 @@ class CompileSites:
         if trains:
             self._trained.add(value.code)
         self._interp.account.call(frame, node, value.code, args, keywords, value.target)
-        inside = Frame(self._interp, frame.module, frame.function, {}, Region(value.site, gradients=trains), None, node)
+        region = Region(value.site, training=self.ran_in.training(value.target, value.site), gradients=trains)
+        inside = Frame(self._interp, frame.module, frame.function, told_of_mode(region), region, None, node)
         names = [f"argument {i}" for i in range(len(args))]
         inner_args = [a.as_input(n, NOWHERE) for a, n in zip(args, names, strict=True)]
         inner_keywords = {k: v.as_input(k, NOWHERE) for k, v in keywords.items()}

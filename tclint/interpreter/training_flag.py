@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter.frame import Frame
+from tclint.interpreter.frame import RARE, TRAINS, Env, Frame
 from tclint.program import Class
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
@@ -60,3 +60,12 @@ def _reads_mode(cls: Class) -> bool:
 def parts_follow(frame: Frame, module: Instance) -> bool:
     """Whether a module and its parts are in training together: no `train` of its own keeps some of them out."""
     return frame.interp.classes.find_method(module.cls, "train") is None
+
+
+def handed_on(frame: Frame, receiver: Value | None) -> Env:
+    """What a call in compiled code hands on: what only an unusual run calls, only an unusual run does, and what is called in
+    training is in training; not what a module does with parts that a `train` of its own keeps out."""
+    told: Env = {name: frame.env[name] for name in (RARE, TRAINS) if name in frame.env}
+    if TRAINS in told and isinstance(receiver, Instance) and not parts_follow(frame, receiver):
+        del told[TRAINS]
+    return told

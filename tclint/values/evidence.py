@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
-from tclint.timeline import guarded, policy
-from tclint.values.constant import FALSE, TRUE
+from tclint.timeline import expected, guarded, policy
+from tclint.timeline.expected import SETTLES
+from tclint.torch_facts.modes import NO_GRAD
+from tclint.values import in_force
 from tclint.values.instance import Instance
-from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, spot
+from tclint.values.moments import GROWS, Call, Mode, StatePlace, Walk, Write, some, spot
 from tclint.values.tensor import Tensor
 from tclint.values.value import Value
 
-SETTLES: Final = 2
-"""Two programs are what anybody expects; the third is a hazard."""
 _SHOWN: Final = 3
 
 
@@ -29,10 +29,11 @@ class Variation:
     said: str
     how: Literal["passed", "written", "made"] = "passed"
     """The calls differ in it, something writes it between them, or the objects were made with different ones."""
+    expected: int = SETTLES
 
     @property
     def hazard(self) -> bool:
-        return self.programs > SETTLES
+        return self.programs > self.expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,7 @@ class Evidence:
     def together(self, names: Iterable[str], dynamic: bool | None | str = "as compiled") -> Costs:
         """What several arguments cost together, and which of their facts are to blame."""
         key = ("together", names := tuple(names), dynamic)
-        if key not in self._costs:
-            self._costs[key] = self._together(names, dynamic)
-        return self._costs[key]
+        return self._costs.get(key) or self._costs.setdefault(key, self._together(names, dynamic))
 
     def _together(self, names: Collection[str], dynamic: bool | None | str) -> Costs:
         told = [
@@ -151,7 +150,7 @@ class Evidence:
         return self._costs[key]
 
     def _everything(self, names: Collection[str]) -> Costs:
-        modes = [_exact(moment) for moment in self._modes[1]]
+        modes = [in_force.exact(moment) for moment in self._modes[1]]
         if len(modes) != len(self.rows):
             return Costs(0, ())
         told = [
@@ -223,7 +222,7 @@ class Evidence:
         sizes = self.sizes(name, dim)
         if not sizes or not self.calls:
             return ""
-        return f"called at {self._where} with size {dim} of {name} = {_some(map(str, sizes))}"
+        return f"called at {self._where} with size {dim} of {name} = {some(map(str, sizes))}"
 
     @cached_property
     def places(self) -> str:
@@ -297,7 +296,7 @@ class Evidence:
         how = _listed(shown, place[3])
         if again:
             how += f", then {again}" if how else f": {again}"
-        where = _some(spot(write) for write in writes)
+        where = some(spot(write) for write in writes)
         return Variation(count, f"written at {where} between the calls at {self._where}{how}", "written")
 
     @cached_property
@@ -335,82 +334,26 @@ class Evidence:
     def mode(self) -> Variation:
         """What the modes in force at the calls cost: gradients, autocast, default dtype, the flags of modules."""
         made, moments = self._modes
-        return Variation(len(made), f"called at {self._where}{_listed_modes(moments)}")
+        many = expected.of_modes([in_force.exact(each) for each in moments], self._policy, NO_GRAD)
+        return Variation(len(made), f"called at {self._where}{in_force.listed(moments)}", expected=many)
 
     @cached_property
     def mode_changes(self) -> tuple[Mode | Write | Call, ...]:
         """What puts these modes in force, where they differ: contexts, calls that set them, and the call itself where one
         context gets several arguments."""
         because = (place for program in self._modes[0] for place in program.because)
-        blamed = {place.removeprefix("type(").removesuffix(")").removesuffix(" times") for place in because}
-        found: dict[int, Mode | Write | Call] = {}
-        given: dict[int, set[Hashable]] = {}
-        last: dict[str, Write] = {}
-        for moment in self._walk:
-            if isinstance(moment, Write):
-                if moment.place[0] == "mode" and _mode_name(moment.place) in blamed:
-                    last[_mode_name(moment.place)] = moment
-            elif moment.callee == self._callee:
-                found.update({id(write.node): write for write in last.values()})
-                for mode in moment.modes:
-                    if ("autocast" if mode.name == "autocast" else "grad") in blamed:
-                        given.setdefault(id(mode.node), set()).add(mode.arguments)
-                        several = len(given[id(mode.node)]) > 1 or mode.decorates
-                        found[id(mode.node)] = moment if several else mode
-        return tuple(found.values())
+        return in_force.changes(self._walk, self._callee, because)
 
     @cached_property
     def _modes(self) -> tuple[tuple[policy.Program, ...], list[guarded.Moment]]:
-        moments: list[guarded.Moment] = []
-        names = [_mode_name(place) for place in self.writes("mode")]
-        # Modules are made in training mode; of other modes nobody knows how they are at first.
-        state = {n: TRUE.guarded() if n.endswith(".training") else guarded.UNKNOWN for n in names}
-        state.update(self._thawed)
-        runs = dict.fromkeys(names, 1)
-        last: dict[str, Write] = {}
-        fresh = set(names)  # what was not set since the last call
-        for moment in self._walk:
-            if isinstance(moment, Call):
-                if moment.callee == self._callee:
-                    counted = {f"{name} times": guarded.Exact(run) for name, run in runs.items()}
-                    now = {**state, **counted}
-                    if not moment.moded:
-                        now = {mode: held for mode, held in now.items() if ".training" not in mode}
-                    moments.append({**now, **_contexts(moment.modes)})
-                    fresh = set(state)
-            elif moment.place[0] == "mode" and not moment.again:
-                name, told = _mode_name(moment.place), moment.value.guarded()
-                # Modules of one class are not told apart: how many of them are set in a row tells more than which.
-                again = state[name] == told and name not in fresh
-                if not (again and _is_of_same(last[name], moment)):
-                    runs[name] = runs[name] + 1 if again else 1
-                last[name] = moment
-                fresh.discard(name)
-                state[name] = told if isinstance(told, (guarded.Exact, guarded.Number)) else guarded.UNKNOWN
-        return policy.programs([_exact(each) for each in moments], self._policy), moments
-
-    @cached_property
-    def _thawed(self) -> dict[str, guarded.Guarded]:
-        """Whether parameters need a gradient at first, by what is set later: they are made so; what is told to need one
-        after others were told not to was one of these."""
-        found: dict[str, guarded.Guarded] = {}
-        frozen = False
-        for moment in self._walk:
-            if isinstance(moment, Write) and moment.place[0] == "mode" and moment.place[3] == "requires_grad":
-                told = moment.value.guarded()
-                off = told == FALSE.guarded()
-                if isinstance(told, guarded.Exact):
-                    found.setdefault(
-                        _mode_name(moment.place), FALSE.guarded() if frozen and not off else TRUE.guarded()
-                    )
-                frozen = frozen or off
-        return found
+        moments = in_force.at_calls(self._walk, self._callee)
+        return policy.programs([in_force.exact(each) for each in moments], self._policy), moments
 
     # -- how it is told -----------------------------------------------------------------------------------------
 
     @cached_property
     def _where(self) -> str:
-        return _some(spot(call) for call in self.calls)
+        return some(spot(call) for call in self.calls)
 
     def _passed(self, name: str, told: Sequence[guarded.Guarded]) -> str:
         return f"called at {self._where}{_listed([{name: each} for each in told], name, name)}" if self.calls else ""
@@ -418,11 +361,6 @@ class Evidence:
 
 def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
-def _some(places: Iterable[str]) -> str:
-    found = list(dict.fromkeys(places))
-    return ", ".join(found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
 
 
 def _nth(write: Write, turn: int) -> guarded.Guarded:
@@ -444,56 +382,9 @@ def _told(value: guarded.Guarded, place: guarded.ReadFrom, burned: bool) -> guar
     return value
 
 
-def _is_of_same(one: Write, other: Write) -> bool:
-    """Whether two calls set the mode of one object: `model.train()` at the end of a validation and where an epoch begins.
-    The same call again is of another object, one of a list."""
-    if one.node is other.node or one.path != other.path:
-        return False
-    first, second = _receiver(one.node), _receiver(other.node)
-    return first is not None and second is not None and ast.unparse(first) == ast.unparse(second)
-
-
-def _receiver(node: ast.AST) -> ast.expr | None:
-    """`model` in `model.train()`."""
-    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-
-
-def _mode_name(place: StatePlace) -> str:
-    return f"{place[2]}.{place[3]}" if place[2] else place[3]
-
-
-def _contexts(modes: Sequence[Mode]) -> dict[str, guarded.Guarded]:
-    """The modes around a call; one whose arguments are not known is no evidence."""
-    found: dict[str, guarded.Guarded] = {"grad": guarded.Exact("", "gradients"), "autocast": guarded.Exact("", "")}
-    for mode in modes:
-        given = mode.arguments if isinstance(mode.arguments, tuple) else ()
-        place = "autocast" if mode.name == "autocast" else "grad"
-        known = None not in given
-        found[place] = guarded.Exact((mode.name, given), mode.name) if known else guarded.UNKNOWN
-    return found
-
-
-def _exact(moment: guarded.Moment) -> guarded.Moment:
-    """Modes never become dynamic."""
-    return {p: guarded.Exact(g.value) if isinstance(g, guarded.Number) else g for p, g in moment.items()}
-
-
-def _listed_modes(moments: Sequence[guarded.Moment]) -> str:
-    """The modes that differ between the calls, of each call what is other than at the call before."""
-    told = [{n: text for n, g in moment.items() if (text := guarded.text(g))} for moment in moments]
-    names = [n for n in dict.fromkeys(n for each in told for n in each) if len({each.get(n) for each in told}) > 1]
-    rows: list[str] = []
-    before: dict[str, str] = {}
-    for each in told:
-        shown = [n for n in names if n in each and each[n] != before.get(n)] or [n for n in names if n in each]
-        rows.append(" and ".join(f"{n} = {each[n]}" if "." in n else each[n] for n in shown[-2:]))
-        before = each
-    return f" under {_some(row for row in rows if row)}" if any(rows) else ""
-
-
 def _listed(moments: Sequence[guarded.Moment], place: str, name: str = "") -> str:
     """`with k = 1, 2, 3`, as far as the values can be told."""
-    listed = _some(text for moment in moments if (text := guarded.text(moment[place])))
+    listed = some(text for moment in moments if (text := guarded.text(moment[place])))
     if not listed:
         return ""
     return f" with {name} = {listed}" if name else f": {listed}"

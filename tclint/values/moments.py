@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -23,6 +23,7 @@ KEPT: Final = "kept"
 """How long a list is of which a test that nobody knows keeps some items."""
 COLLATED: Final = "collated"
 """The same, where the list is made anew for every batch."""
+_SHOWN: Final = 3
 MAX_MOMENTS: Final = 2000
 """Of one walk. What happens after so much only repeats it."""
 
@@ -77,6 +78,12 @@ Moment = Call | Write
 def spot(moment: Moment) -> str:
     """`train.py:40`"""
     return f"{moment.path}:{getattr(moment.node, 'lineno', 0)}"
+
+
+def some(places: Iterable[str]) -> str:
+    """The first of them, as a message tells them."""
+    found = list(dict.fromkeys(places))
+    return ", ".join(found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
 
 
 Walk = Sequence[Moment]

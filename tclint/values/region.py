@@ -83,6 +83,8 @@ class Region:
     """The call of that operator."""
     assuming: frozenset[str] = frozenset()
     """Without a site: what the program switches on in Dynamo's configuration."""
+    training: bool | None = None
+    """Whether what is compiled is only ever run in training, or only in evaluation; None where it may be both."""
     gradients: bool = True
     """Whether a backward pass may follow: not where all calls in sight turn gradients off, or give nothing that needs one."""
 
@@ -109,7 +111,7 @@ class Region:
             self.site.settings,
             self.site.uncalled,
         )
-        return (*how, seen, self.inside, self.gradients)
+        return (*how, seen, self.inside, self.gradients, self.training)
 
 
 OWN_BACKEND = "<function>"

@@ -338,3 +338,48 @@ main()
 """
     assert len(said(project, source.replace("KEY", "len(state)"), "TCL206")) == 1
     assert said(project, source.replace("KEY", "'last'"), "TCL206") == []
+
+
+def test_one_flag_of_one_of_several_objects(project: Project) -> None:
+    """What a helper is given may be one of two; that both are told the same at other moments makes no more modes."""
+    source = """
+class One(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.drop(x)
+
+class Two(One):
+    pass
+
+def main(x, flag, given: nn.Module):
+    net = One() if flag else Two()
+    fast = torch.compile(net)
+    given.eval()
+    fast(x)
+    net.eval()
+    given.train()
+    fast(x)
+    net.train()
+    fast(x)
+    given.eval()
+    fast(x)
+"""
+    assert said(project, source, "TCL214") == []
+
+
+def test_a_helper_under_another_context_is_another_call(project: Project) -> None:
+    source = f"""{NET}
+def run(step, x):
+    step(x)
+
+def main(x):
+    step = torch.compile(Net())
+    run(step, x)
+    for dtype in (torch.bfloat16, torch.float16):
+        with torch.autocast("cpu", dtype=dtype):
+            run(step, x)
+"""
+    assert len(said(project, source, "TCL214")) == 1
