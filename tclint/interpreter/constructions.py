@@ -78,6 +78,13 @@ class Constructions:
         self._keep(switched, args, keywords)
         return switched
 
+    def left_open(self, frame: Frame, node: ast.AST, made: Instance) -> Instance:
+        """What fields of an object hold that are not written where it is built, and may be given all the same."""
+        classes = self._interp.classes
+        left = [name for name in classes.fields(made.cls) if name not in (made.fields or ())]
+        with self._interp.emitter.silence:
+            return made.with_held({name: classes.attribute(frame, node, made.cls, name) for name in left})
+
     def _tested(self, cls: Class) -> frozenset[str]:
         """The attributes that methods of a class ask for in a condition: what hangs on the others is no other code."""
         methods = (method for each in self._interp.classes.mro(cls) for method in each.methods.values())

@@ -24,6 +24,16 @@ def below(interp: Interpreter, cls: Class) -> Iterator[Class]:
     yield from _below(interp, cls, {})
 
 
+def apart(interp: Interpreter, one: Class, other: Class) -> bool:
+    """Whether no class of the program is below both of two classes of modules, so that no object is of both."""
+    classes = interp.classes
+    if not (classes.is_nn_module(one) and classes.is_nn_module(other)):
+        return False
+    if one in classes.mro(other) or other in classes.mro(one):
+        return False
+    return not any(other in classes.mro(heir) for heir in below(interp, one))
+
+
 def _below(interp: Interpreter, cls: Class, seen: dict[Class, None]) -> Iterator[Class]:
     program = cls.module.program
     for path, names in program.answers(_naming, cls.name).items():

@@ -13,10 +13,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import answering, built_names, constructors, fitting, parameters, registries
+from tclint.interpreter import (
+    answering,
+    built_names,
+    constructors,
+    enumerations,
+    fitting,
+    heirs,
+    parameters,
+    registries,
+)
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.constructions import Constructions
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import unturned
 from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import hooks, modules, tokenizers
@@ -34,6 +44,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Member,
     Object,
     Scalar,
     Seq,
@@ -91,6 +102,8 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
+        if open_ended and isinstance(made, Instance) and made.fields is not None:
+            made = self.constructions.left_open(frame, node, made)
         if isinstance(made, Instance) and frame.region is None:
             made = self.constructions.switched(made, args, keywords, open_ended)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
@@ -140,8 +153,8 @@ class Objects:
                 held.update({k: v for k, v in keywords.items() if k in fields})
                 inner = max([value.nesting() for value in held.values()], default=0)
                 return Instance(cls, "fields", held, inner + 1) if inner < MAX_NESTING else Instance(cls)
-            if classes.is_subclass(cls, "Enum"):
-                return UNKNOWN
+            if enumerations.is_enumeration(self._interp, cls):
+                return enumerations.by_value(frame, node, cls, args[0] if len(args) == 1 else UNKNOWN)
         base = classes.external_base(cls)
         if base.endswith(tokenizers.CLASS_ENDINGS):
             return Object(tokenizers.TOKENIZER, frame.origin(node))
@@ -184,6 +197,8 @@ class Objects:
                     return Seq(value.kind, None, value.element(), GROWS)
                 if value.python_type in ("int", "float", "number"):
                     return Scalar(value.python_type, "counted", frame.origin(node))
+            if isinstance(value, Member) and not exact and not unturned.is_kept(frame, instance, name):
+                return Union((value, UNKNOWN))
             return self.as_read(value, name, frame, node)
         for ancestor in order:
             method = ancestor.methods.get(name)
@@ -287,7 +302,8 @@ class Objects:
             kind = scalar_type(value.value)
             return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
         if isinstance(value, Scalar):
-            return Scalar(value.type, "attr", frame.origin(node))
+            promised = value.among if isinstance(value.origin.node, ast.arg) else ()
+            return Scalar(value.type, "attr", frame.origin(node), None, promised)
         if isinstance(value, Tensor) and value.ndim == 0 and value.flags & ARRAY:
             return value.with_(flags=value.flags | RAW)
         return self._by_name(value, name, frame, node)
@@ -476,6 +492,11 @@ class Objects:
                 base = self._interp.classes.external_base(instance.cls)
                 if option.name.rpartition(".")[2] in names or option.name == base:
                     return True
-        if all(isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options):
+        if all(
+            option.name in _NEVER_INSTANCES
+            if isinstance(option, External)
+            else isinstance(option, ClassValue) and heirs.apart(self._interp, instance.cls, option.cls)
+            for option in options
+        ):
             return False
         return None
