@@ -78,10 +78,12 @@ class Constructions:
         self._keep(switched, args, keywords)
         return switched
 
-    def left_open(self, frame: Frame, node: ast.AST, made: Instance) -> Instance:
+    def left_open(self, frame: Frame, node: ast.AST, made: Value) -> Value:
         """What fields of an object hold that are not written where it is built, and may be given all the same."""
+        if not isinstance(made, Instance) or made.fields is None:
+            return made
         classes = self._interp.classes
-        left = [name for name in classes.fields(made.cls) if name not in (made.fields or ())]
+        left = [name for name in classes.fields(made.cls) if name not in made.fields]
         with self._interp.emitter.silence:
             return made.with_held({name: classes.attribute(frame, node, made.cls, name) for name in left})
 

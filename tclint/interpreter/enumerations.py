@@ -59,7 +59,7 @@ def by_value(frame: Frame, node: ast.AST, cls: Class, value: Value) -> Value:
         return any_member(frame, node, cls)
     answers = {each: each.value.equals(wanted) for each in members(frame, node, cls)}
     found = next((each for each, same in answers.items() if same), None)
-    return found if found is not None and None not in answers.values() else UNKNOWN
+    return found if found is not None else any_member(frame, node, cls) if None in answers.values() else UNKNOWN
 
 
 def by_name(frame: Frame, node: ast.AST, cls: Class, name: Value) -> Value:

@@ -102,7 +102,7 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
-        if open_ended and isinstance(made, Instance) and made.fields is not None:
+        if open_ended:
             made = self.constructions.left_open(frame, node, made)
         if isinstance(made, Instance) and frame.region is None:
             made = self.constructions.switched(made, args, keywords, open_ended)
@@ -492,11 +492,6 @@ class Objects:
                 base = self._interp.classes.external_base(instance.cls)
                 if option.name.rpartition(".")[2] in names or option.name == base:
                     return True
-        if all(
-            option.name in _NEVER_INSTANCES
-            if isinstance(option, External)
-            else isinstance(option, ClassValue) and heirs.apart(self._interp, instance.cls, option.cls)
-            for option in options
-        ):
-            return False
-        return None
+        apart = [isinstance(o, ClassValue) and heirs.apart(self._interp, instance.cls, o.cls) for o in options]
+        known = (isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options)
+        return False if all(a or b for a, b in zip(apart, known, strict=True)) else None

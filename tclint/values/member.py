@@ -10,7 +10,7 @@ from tclint.values.constant import FALSE, TRUE, Const, fold_compare
 from tclint.values.function import FunctionValue
 from tclint.values.object import ENUM, Object
 from tclint.values.origin import Origin
-from tclint.values.value import UNKNOWN, Value
+from tclint.values.value import Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -73,11 +73,9 @@ class Member(Object):
             return False
         return None
 
-    def _is_alias(self, other: Member) -> bool | None:
+    def _is_alias(self, other: Member) -> bool:
         """Whether two names stand for one member, which they do where they stand for the same value."""
-        if type(self.value) is Const and type(other.value) is Const:
-            return self.value.equals(other.value)
-        return False if UNKNOWN not in (self.value, other.value) else None
+        return type(self.value) is Const and self.value.equals(other.value) is True
 
     def truth(self) -> bool | None:
         if self.mixed:

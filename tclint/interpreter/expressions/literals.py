@@ -22,6 +22,7 @@ from tclint.values import (
     FunctionValue,
     Instance,
     Member,
+    Object,
     Seq,
     Value,
     join,
