@@ -271,9 +271,13 @@ class KeptOutputs:
         owner = event.ask.evaluate(holder.value)
         reads = read_in_files(event, holder.attr, owner)
         later = [(line, column) for path, line, column in reads if path == event.module.path and first <= line <= last]
-        if len(later) != len(reads) or not first <= made.lineno <= last:
+        if not first <= made.lineno <= last:
             return False
-        return all(place >= stored for place in later)
+        begun = event.ask.of_scope(_emptied).get(ast.unparse(holder))
+        if begun is not None and begun < stored and isinstance(owner, Instance):
+            self._kept_on[holder.attr] = [event]  # it holds what this step puts there, and the walk tells who reads that too late
+            return True
+        return len(later) == len(reads) and all(place >= stored for place in later)
 
     def _materialised(self, event: Call) -> Iterator[Kept]:
         """`list(…)` of a generator: every output is made before one is read."""
@@ -373,6 +377,17 @@ def _pairs(targets: list[ast.expr], value: ast.expr) -> Iterator[tuple[ast.expr,
             yield from zip(target.elts, value.elts, strict=True)
         else:
             yield target, value
+
+
+def _emptied(root: ast.AST) -> dict[str, tuple[int, int]]:
+    """Where a function begins with an empty container in an attribute, whatever happens: `self.metrics = {}`."""
+    found: dict[str, tuple[int, int]] = {}
+    for node in getattr(root, "body", ()):
+        value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        empty = isinstance(value, ast.Dict) and not value.keys or isinstance(value, ast.List) and not value.elts
+        if empty and isinstance(node.targets[0], ast.Attribute):
+            found[ast.unparse(node.targets[0])] = (node.lineno, node.col_offset)
+    return found
 
 
 def _container(node: ast.AST) -> ast.Name | None:

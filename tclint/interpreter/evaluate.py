@@ -94,4 +94,8 @@ def holder(frame: Frame, node: ast.expr) -> Value:
         value = frame.env.get(f"{node.value.id}.{node.attr}")
         if value is not None:
             return value
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and frame.region is None:
+        held = frame.interp.graph_memory.held(lookup(frame, node.value.id), node.attr)
+        if held is not None:
+            return held
     return evaluate(frame, node)

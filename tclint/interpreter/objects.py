@@ -206,8 +206,10 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                held = (interp.classes.constant(ancestor, assigned) if exact else None) or interp.classes.assigned(
-                    ancestor, assigned, name, frame, node
+                held = (
+                    (interp.classes.constant(ancestor, assigned) if exact else None)
+                    or (unturned.switch(frame, instance, name) if frame.constructing else None)
+                    or interp.classes.assigned(ancestor, assigned, name, frame, node)
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")

@@ -16,7 +16,7 @@ from tclint.program import Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self
 from tclint.torch_facts import facts
-from tclint.values import Const, Dict, Instance
+from tclint.values import Const, Dict, Instance, Value
 from tclint.values.constant import fold_compare
 
 # Where a name ends is said again: without it each shorter one would be tried, too.
@@ -147,10 +147,22 @@ def _declared(frame: Frame, owner: Instance, name: str) -> object:
         return _UNSET
     if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):
         return _UNSET
-    if any({name, ""} & each.module.index(_stores).keys() for each in order):
+    if any("" in each.module.index(_stores) or _is_set(each.module, name) for each in order):
         return _UNSET
     said = getattr(holder.module.node(holder.assignments[name].ordinal), "value", None)
     return said.value if isinstance(said, ast.Constant) else _UNSET
+
+
+def switch(frame: Frame, owner: Instance, name: str) -> Value | None:
+    """The flag or None that a field has where the object is built without it: `self.careful = config.careful`."""
+    said = _declared(frame, owner, name) if owner.fields is not None else _UNSET
+    return Const(said) if said is None or isinstance(said, bool) else None
+
+
+def _is_set(module: Module, name: str) -> bool:
+    """Whether a file puts more into attributes of a name than what another object has under it: `self.careful = config.careful`."""
+    stored = module.index(_stores).get(name, _NOTHING)
+    return any(not (each.endswith(b"." + name.encode()) and each.replace(b".", b"").decode(errors="replace").isidentifier()) for each in stored)
 
 
 def _held(frame: Frame, node: ast.Attribute) -> object:
