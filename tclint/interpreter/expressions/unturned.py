@@ -162,7 +162,10 @@ def switch(frame: Frame, owner: Instance, name: str) -> Value | None:
 def _is_set(module: Module, name: str) -> bool:
     """Whether a file puts more into attributes of a name than what another object has under it: `self.careful = config.careful`."""
     stored = module.index(_stores).get(name, _NOTHING)
-    return any(not (each.endswith(b"." + name.encode()) and each.replace(b".", b"").decode(errors="replace").isidentifier()) for each in stored)
+    return any(
+        not (each.endswith(b"." + name.encode()) and each.replace(b".", b"").decode(errors="replace").isidentifier())
+        for each in stored
+    )
 
 
 def _held(frame: Frame, node: ast.Attribute) -> object:
