@@ -19,8 +19,9 @@ from tclint.interpreter import (
     wrappers,
 )
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import passed_tests
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import ONCE, RARE, TRAINS, Env, Frame
+from tclint.interpreter.frame import ONCE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
@@ -299,9 +300,8 @@ class Functions:
     ) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
-        if region is not None and frame is not None and (RARE in frame.env or TRAINS in frame.env):
-            # What only an unusual run calls, only an unusual run does; and what is called in training is in training.
-            env = {**env, **{told: frame.env[told] for told in (RARE, TRAINS) if told in frame.env}}
+        if region is not None and frame is not None:
+            env = passed_tests.handed(frame, node, function, env)
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
@@ -396,7 +396,7 @@ class Functions:
             self._interp.results.begin()
         given = dict(env) if region is not None else {}
         inner = Frame(self._interp, function.module, function, env, region, frame, node, value.closure)
-        inner.broken = unseen
+        inner.broken, inner.paths = unseen, passed_tests.roots(env, region)
         try:
             result = self.interpreted(inner, value)
         except Exception as error:

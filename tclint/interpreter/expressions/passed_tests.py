@@ -11,10 +11,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from tclint.interpreter.constructions import asked_of
 from tclint.interpreter.expressions import spelled
 from tclint.interpreter.expressions.spelled import Spelled
-from tclint.interpreter.frame import KNOWN, Env, Frame
-from tclint.values import FALSE, TRUE, UNKNOWN, Const, Scalar, Union, Value, tensor_of
+from tclint.interpreter.frame import KNOWN, RARE, TRAINS, Env, Frame
+from tclint.program import Function
+from tclint.values import FALSE, TRUE, UNKNOWN, Const, Region, Scalar, Union, Value, tensor_of
 from tclint.values.union import one_of
 
 _TOLD: Final = frozenset({"", "arg", "attr", "global"})
@@ -113,6 +115,25 @@ def mean(frame: Frame, name: str, test: ast.expr) -> None:
         return
     mark = f"={name}"
     _mark(frame, frame.env, (name, *roots), mark, Const(_Meaning(test, roots, mark)))
+
+
+def handed(frame: Frame, call: ast.AST | None, function: Function, env: Env) -> Env:
+    """What a function that is called finds beside its arguments. What only an unusual run calls only an unusual run does, what is
+    called in training is in training, and what is known of an object its methods know that ask for it again."""
+    told: Env = {name: frame.env[name] for name in (RARE, TRAINS) if name in frame.env}
+    func = call.func if isinstance(call, ast.Call) else None
+    owner = func.value.id if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) else ""
+    if owner in frame.paths and function.cls is not None and next(iter(env), "") == owner:
+        start, asked = f"{owner}{KNOWN}{owner}.", function.node_index(asked_of)
+        for name, value in frame.env.items():
+            if name.startswith(start) and name[len(start) :].partition(" ")[0] in asked:
+                told[name] = value
+    return {**env, **told} if told else env
+
+
+def roots(env: Env, region: Region | None) -> set[str]:
+    """The names of which something is known at the beginning of a function."""
+    return {name.partition(KNOWN)[0] for name in env if KNOWN in name} if region is not None else set()
 
 
 def as_known(frame: Frame, node: ast.expr, value: Value) -> Value:
