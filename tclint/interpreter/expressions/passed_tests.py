@@ -122,8 +122,9 @@ def handed(frame: Frame, call: ast.AST | None, function: Function, env: Env) -> 
     called in training is in training, and what is known of an object its methods know that ask for it again."""
     told: Env = {name: frame.env[name] for name in (RARE, TRAINS) if name in frame.env}
     func = call.func if isinstance(call, ast.Call) else None
-    owner = func.value.id if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) else ""
-    if owner in frame.paths and function.cls is not None and next(iter(env), "") == owner:
+    own = isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.attr == function.name
+    owner = func.value.id if own else ""  # type: ignore[union-attr]
+    if owner in frame.paths and next(iter(env), "") == owner and env[owner] is frame.env.get(owner):
         start, asked = f"{owner}{KNOWN}{owner}.", function.node_index(asked_of)
         for name, value in frame.env.items():
             if name.startswith(start) and name[len(start) :].partition(" ")[0] in asked:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
+from tclint.program import Module
 from tclint.sources.tree import bound_on_self, by_kind
 from tclint.torch_facts import facts
 from tclint.values import UNKNOWN, Const, External, Instance, Member, Scalar, Union, Value, tensor_of
 
 _SIZES: Final = facts.methods("gives a size")
+_GLOBAL: Final = re.compile(rb"\n[ \t]+global[ \t]([^\n#]*)")
 _ASKING: Final = frozenset({"builtins.isinstance", "builtins.hasattr", "builtins.callable"})
 _SIGNS: Final[Mapping[type[ast.cmpop], tuple[str, bool]]] = {
     ast.Is: ("==", True),
@@ -74,6 +77,8 @@ def spell(frame: Frame, node: ast.expr, value: Value | None = None) -> Spelled |
     if said is None or not found.roots or not all(_is_kept(frame, each) for each in found.attributes):
         return None
     if frame.function is not None and not frame.function.node_index(_shared).isdisjoint(found.roots):
+        return None
+    if not frame.module.index(_rebound).isdisjoint(root for root in found.roots if root not in frame.env):
         return None
     if found.sized and (_value(frame, node) if value is None else value).source != "size":
         return None
@@ -177,6 +182,8 @@ def _call(frame: Frame, node: ast.Call, found: _Read) -> str:
         if name not in _ASKING and name != "builtins.len":
             return ""
         found.sized |= name == "builtins.len"
+        if name == "builtins.hasattr" and not _is_given(frame, node):
+            return ""
         text = func.id
     elif isinstance(func, ast.Attribute) and func.attr in _SIZES:
         found.sized = True
@@ -186,6 +193,14 @@ def _call(frame: Frame, node: ast.Call, found: _Read) -> str:
         return ""
     parts = [_operand(frame, each, found) for each in node.args]
     return f"{text}({', '.join(parts)})" if text and all(parts) else ""
+
+
+def _is_given(frame: Frame, node: ast.Call) -> bool:
+    """Whether the function binds no attribute that it asks for by its name."""
+    name = node.args[1] if len(node.args) == 2 else None
+    if not isinstance(name, ast.Constant) or frame.function is None:
+        return False
+    return name.value not in frame.function.node_index(_bound)
 
 
 # -- what stays ---------------------------------------------------------------------------------------------------
@@ -211,7 +226,8 @@ def _is_kept(frame: Frame, node: ast.Attribute) -> bool:
         return False
     owner = _value(frame, node.value)
     if not isinstance(owner, Instance):
-        return True
+        # Whose methods are called may be another one afterwards.
+        return tensor_of(owner) is not None or _last(node.value) not in frame.function.node_index(_filled)
     classes = frame.interp.classes
     if classes.find_method(owner.cls, node.attr) is not None:
         return False  # a property may be another one each time
@@ -227,6 +243,11 @@ def _shared(root: ast.AST) -> frozenset[str]:
     """The names that functions inside a function, or others of its file, bind as well."""
     found = by_kind(root)
     return frozenset(name for kind in (ast.Nonlocal, ast.Global) for each in found[kind] for name in each.names)
+
+
+def _rebound(module: Module) -> frozenset[str]:
+    """The names of a file that some function of it binds anew."""
+    return frozenset(name.decode() for line in _GLOBAL.findall(module.data) for name in re.findall(rb"\w+", line))
 
 
 def _bound(root: ast.AST) -> frozenset[str]:
