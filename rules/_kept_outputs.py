@@ -11,7 +11,20 @@ from tclint.program import Module
 from tclint.rules._reads import kept_by_caller, read_in_files
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
-from tclint.values import NONE, OWNED, PARAMETER, PENDING, STALE, STATIC_OUT, Instance, Seq, Tensor, Value, contains
+from tclint.values import (
+    NONE,
+    OWNED,
+    PARAMETER,
+    PENDING,
+    STALE,
+    STATIC_OUT,
+    Dict,
+    Instance,
+    Seq,
+    Tensor,
+    Value,
+    contains,
+)
 from tclint.values.graph import holds_graph
 
 MATERIALISE = facts.named("holds all values of an iterable")
@@ -92,12 +105,13 @@ class KeptOutputs:
         if event.method in facts.named("takes one container") and len(event.args) > 1:
             return  # a method of something else, which has the name of a dict's
         grows = event.name.startswith("list.") and event.method in facts.named("adds a value to a sequence")
+        joined = event.method in facts.named("puts a value into a container") and _is_of_dict(event)
         for value in (*event.args, *event.keywords.values()):
             tensor = self.owned(value)
             if tensor is None and grows and self._pending(value) is not None:
                 self._in_local(event, Seq("list", tuple(event.args)))
             if tensor is not None:
-                if grows and self._in_local(event, Seq("list", tuple(event.args))):
+                if (grows or joined) and self._in_local(event, Seq("list", tuple(event.args))):
                     return
                 at = self._gathered(event, value) or event
                 where = f" (line {line_of(event)})" if at is not event else ""
@@ -129,13 +143,23 @@ class KeptOutputs:
             kept = [store for store in stores if isinstance(store, Store) and _same(store.value, tensor)]
         if not kept and tensor.origin.node in self._told:
             return  # an element of what was told, under another name
-        for at in kept or [event]:
+        for at in [each for each in kept if not self._is_of_last_run(each)] or kept or [event]:
             for value in at.args if isinstance(at, Call) else (at.value,) if isinstance(at, Store) else ():
                 held = value.contains(OWNED)
                 if held is not None:
                     self._told.add(held.origin.node)
             read = f"is still read at line {line_of(event)} (`{event.name}`)"
             yield from self._told_of((at, tensor, f"{read}{self._after(event)}"))
+
+    def _is_of_last_run(self, at: Event) -> bool:
+        """Whether what was put into a container is what the last run gave: nothing has overwritten that."""
+        values = at.args if isinstance(at, Call) else (at.value,) if isinstance(at, Store) else ()
+        held = next((tensor for value in values if (tensor := value.contains(OWNED)) is not None), None)
+        if self._manual or held is None or held.site is None or held.origin.node is None:
+            return False
+        if self._called.get(held.site.key, {}).get(held.origin.node, True):
+            return False  # each turn of a loop puts one there
+        return (held.origin.path, held.origin.line) == self._last_run
 
     def _after(self, event: Event) -> str:
         return f", after the run at line {self._last_run[1]}" if self._last_run[0] == event.module.path else ""
@@ -260,9 +284,15 @@ class KeptOutputs:
         owner = event.ask.evaluate(holder.value)
         reads = read_in_files(event, holder.attr, owner)
         later = [(line, column) for path, line, column in reads if path == event.module.path and first <= line <= last]
-        if len(later) != len(reads) or not first <= made.lineno <= last:
+        if not first <= made.lineno <= last:
             return False
-        return all(place >= stored for place in later)
+        begun = event.ask.of_scope(_emptied).get(ast.unparse(holder))
+        if begun is not None and begun < stored and isinstance(owner, Instance):
+            self._kept_on[holder.attr] = [
+                event
+            ]  # it holds what this step puts there, and the walk tells who reads that too late
+            return True
+        return len(later) == len(reads) and all(place >= stored for place in later)
 
     def _materialised(self, event: Call) -> Iterator[Kept]:
         """`list(…)` of a generator: every output is made before one is read."""
@@ -310,6 +340,13 @@ class KeptOutputs:
         return (event.module.path, function_name(event), name)
 
 
+def _is_of_dict(event: Call) -> bool:
+    """Whether a method is that of a dict, or of what is one as far as it is known: `metrics.update(…)`."""
+    target = _container(event.node)
+    held = event.ask.local(target.id) if target is not None and event.name.startswith("?.") else None
+    return event.name.startswith("dict.") or held is not None and any(isinstance(each, Dict) for each in held.options)
+
+
 def _copied_into(event: Store) -> bool:
     """Whether an item assignment copies: a tensor takes it. No dict has a slice for a key, and a list has no rows."""
     if isinstance(event.receiver, Tensor):
@@ -355,6 +392,17 @@ def _pairs(targets: list[ast.expr], value: ast.expr) -> Iterator[tuple[ast.expr,
             yield from zip(target.elts, value.elts, strict=True)
         else:
             yield target, value
+
+
+def _emptied(root: ast.AST) -> dict[str, tuple[int, int]]:
+    """Where a function begins with an empty container in an attribute, whatever happens: `self.metrics = {}`."""
+    found: dict[str, tuple[int, int]] = {}
+    for node in getattr(root, "body", ()):
+        value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        empty = isinstance(value, ast.Dict) and not value.keys or isinstance(value, ast.List) and not value.elts
+        if empty and isinstance(node.targets[0], ast.Attribute):
+            found[ast.unparse(node.targets[0])] = (node.lineno, node.col_offset)
+    return found
 
 
 def _container(node: ast.AST) -> ast.Name | None:

@@ -32,6 +32,17 @@ def leave_out(cls: Class, parameter: str, most: int) -> bool:
     return "plainly" in built and "otherwise" not in built
 
 
+def is_built_openly(cls: Class) -> bool:
+    """Whether some code builds objects of a class with arguments that are not written out, or uses it otherwise than by a call."""
+    return not _may_be_class(cls.name) or any(cls.module.program.answers(_builds_openly, cls.name).values())
+
+
+def _builds_openly(module: Module, cls: str) -> bool:
+    if cls.encode() not in module.data or roles.is_test(module.path):
+        return False
+    return None in module.index(_uses).get(cls, ())
+
+
 def _builds(module: Module, cls: str, parameter: str, most: int) -> str:
     """How a file uses a class: nothing where it does not; `plainly` where it only calls it, with at most so many arguments by
     position and without this one by name."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import overridden
+from tclint.interpreter import enumerations, overridden
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import loaded
@@ -16,7 +16,6 @@ from tclint.program import Assignment, Class, Function, Touched
 from tclint.sources.tree import bound_on_self, read_of_self
 from tclint.torch_facts import facts
 from tclint.values import (
-    ENUM,
     UNKNOWN,
     ClassValue,
     Const,
@@ -332,10 +331,25 @@ class Classes:
             External(f"{base}.{name}") if base else UNKNOWN
         )
 
+    def members(self, frame: Frame, node: ast.AST, cls: Class) -> list[Value]:
+        """The members of an enumeration, nothing of any other class."""
+        if not enumerations.is_enumeration(self._interp, cls):
+            return []
+        return [*enumerations.members(frame, node, cls)]
+
+    def member(self, frame: Frame, node: ast.AST, cls: Class, name: Value) -> Value | None:
+        """`Mode["FAST"]` of an enumeration."""
+        found = enumerations.is_enumeration(self._interp, cls)
+        return enumerations.by_name(frame, node, cls, name) if found else None
+
     def constant(self, cls: Class, assignment: Assignment) -> Value | None:
         """The number or text that a field has until an object is given another."""
         expression = getattr(cls.module.node(assignment.ordinal), "value", None)
-        if not isinstance(expression, ast.Constant) or assignment.path or self.is_subclass(cls, "Enum"):
+        if (
+            not isinstance(expression, ast.Constant)
+            or assignment.path
+            or enumerations.is_enumeration(self._interp, cls)
+        ):
             return None
         if isinstance(expression.value, bool) or expression.value is None:
             return None  # a switch is there to be thrown
@@ -366,6 +380,6 @@ class Classes:
             self._memo.class_values[key] = value
         if isinstance(value, FunctionValue) and value.bound is None:
             return value
-        if isinstance(value, Const) and self.is_subclass(cls, "Enum"):
-            return Object(ENUM, frame.origin(node), f"{cls.qualname}.{name}")
+        if enumerations.is_enumeration(self._interp, cls):
+            return enumerations.member(frame, node, cls, name, value)
         return self._interp.objects.as_read(value, name, frame, node)

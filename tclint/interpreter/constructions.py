@@ -78,10 +78,19 @@ class Constructions:
         self._keep(switched, args, keywords)
         return switched
 
+    def left_open(self, frame: Frame, node: ast.AST, made: Value) -> Value:
+        """What fields of an object hold that are not written where it is built, and may be given all the same."""
+        if not isinstance(made, Instance) or made.fields is None:
+            return made
+        classes = self._interp.classes
+        left = [name for name in classes.fields(made.cls) if name not in made.fields]
+        with self._interp.emitter.silence:
+            return made.with_held({name: classes.attribute(frame, node, made.cls, name) for name in left})
+
     def _tested(self, cls: Class) -> frozenset[str]:
         """The attributes that methods of a class ask for in a condition: what hangs on the others is no other code."""
         methods = (method for each in self._interp.classes.mro(cls) for method in each.methods.values())
-        return frozenset().union(*(each.node_index(_asked) for each in methods if each.name != "__init__"))
+        return frozenset().union(*(each.node_index(asked_of) for each in methods if each.name != "__init__"))
 
     def _keep(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         count = self._learned.construction_count
@@ -135,7 +144,7 @@ class Constructions:
         self.constructed[instance.key] = instance
 
 
-def _asked(method: ast.AST) -> frozenset[str]:
+def asked_of(method: ast.AST) -> frozenset[str]:
     """The attributes in the conditions of a method."""
     there = by_kind(method)
     conditions = [each.test for kind in (ast.If, ast.IfExp, ast.While) for each in there[kind]]

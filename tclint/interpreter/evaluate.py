@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from tclint.interpreter.frame import Frame
-from tclint.values import NONE, UNKNOWN, Compiled, External, FunctionValue, Scalar, Seq, Value
+from tclint.values import NONE, TRUE, UNKNOWN, Compiled, External, FunctionValue, Scalar, Seq, Value
 from tclint.values.moments import GROWS
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[[Frame, Any], Value]]] = {}
@@ -59,6 +59,8 @@ def lookup(frame: Frame, name: str) -> Value:
         if frame.region is not None:
             return value
         return _as_changed(frame, ("global", ""), name, value)
+    if name == "__debug__":
+        return TRUE  # nobody compiles models under `python -O`
     if name in _BUILTINS:
         return _builtin(name)
     return UNKNOWN
@@ -92,4 +94,8 @@ def holder(frame: Frame, node: ast.expr) -> Value:
         value = frame.env.get(f"{node.value.id}.{node.attr}")
         if value is not None:
             return value
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and frame.region is None:
+        held = frame.interp.graph_memory.held(lookup(frame, node.value.id), node.attr)
+        if held is not None:
+            return held
     return evaluate(frame, node)

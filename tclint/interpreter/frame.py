@@ -28,6 +28,8 @@ RARE: Final = ".rare"
 ONCE: Final = ".once"
 # Set where a test says whether what runs is in training: the parts of a module are in the mode of the whole.
 TRAINS: Final = ".trains"
+# Set behind tests, between a name and what they say of it: binding the name drops it, and what two ways know stays.
+KNOWN: Final = ".?"
 _NOT_RESUMED: Final = frozenset({"for", "while", "try"})
 _new = tuple.__new__
 TURNS: Final = (160, 160, 160, 80)

@@ -19,13 +19,13 @@ from tclint.interpreter import (
     wrappers,
 )
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import passed_tests
 from tclint.interpreter.expressions.calls import arguments
-from tclint.interpreter.frame import ONCE, RARE, TRAINS, Env, Frame
+from tclint.interpreter.frame import ONCE, Env, Frame
 from tclint.interpreter.models import torch_wrappers
 from tclint.interpreter.modes import enter_mode
 from tclint.interpreter.passed_over import passed_over
 from tclint.interpreter.state import Remembered
-from tclint.interpreter.training_flag import handed_on
 from tclint.program import Class, Function
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -299,8 +299,8 @@ class Functions:
     ) -> Value:
         """Interpret a function in an environment of bound parameters, or remember what it gave."""
         function = value.function
-        if region is not None and frame is not None and (RARE in frame.env or TRAINS in frame.env):
-            env = {**env, **handed_on(frame, value.bound)}
+        if region is not None and frame is not None:
+            env = passed_tests.handed(frame, node, value, env)
         skipped = frame.skipped(node) if region is not None and frame is not None and node is not None else None
         if skipped is not None:
             env = {**env, ONCE: Const(skipped)}  # and so it is with what only the first call calls
@@ -396,7 +396,7 @@ class Functions:
             self._interp.results.begin()
         given = dict(env) if region is not None else {}
         inner = Frame(self._interp, function.module, function, env, region, frame, node, value.closure)
-        inner.broken = unseen
+        inner.broken, inner.paths = unseen, passed_tests.roots(env, region)
         try:
             result = self.interpreted(inner, value)
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import builders, constructors
 from tclint.interpreter.frame import Frame
@@ -13,15 +13,50 @@ from tclint.program import Assignment, Class, Function, Module
 from tclint.sources import roles
 from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self, nodes
-from tclint.values import Compiled, FunctionValue, Instance, Union, Value, join_all
+from tclint.values import ClassValue, Compiled, External, FunctionValue, Instance, Seq, Union, Value, join_all
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
+
+_NEVER: Final = frozenset(
+    {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
+    | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
+)
+"""Of what no object of a class of the program is an instance, unless it is below it."""
 
 
 def below(interp: Interpreter, cls: Class) -> Iterator[Class]:
     """The classes of the program below one."""
     yield from _below(interp, cls, {})
+
+
+def apart(interp: Interpreter, one: Class, other: Class) -> bool:
+    """Whether no class of the program is below both of two classes of modules, so that no object is of both."""
+    classes = interp.classes
+    if not (classes.is_nn_module(one) and classes.is_nn_module(other)):
+        return False
+    if one in classes.mro(other) or other in classes.mro(one):
+        return False
+    return not any(other in classes.mro(heir) for heir in below(interp, one))
+
+
+def is_one(interp: Interpreter, cls: Class, wanted: Value) -> bool | None:
+    """Whether the objects of a class are instances of what stands in an `isinstance`, None where it cannot be told."""
+    order = interp.classes.mro(cls)
+    names = {a.name for a in order}
+    options = wanted.items if isinstance(wanted, Seq) and wanted.items is not None else (wanted,)
+    for option in options:
+        if isinstance(option, ClassValue) and option.cls in order:
+            return True
+        if isinstance(option, External):
+            base = interp.classes.external_base(cls)
+            if option.name.rpartition(".")[2] in names or option.name == base:
+                return True
+    never = [
+        apart(interp, cls, o.cls) if isinstance(o, ClassValue) else isinstance(o, External) and o.name in _NEVER
+        for o in options
+    ]
+    return False if all(never) else None
 
 
 def _below(interp: Interpreter, cls: Class, seen: dict[Class, None]) -> Iterator[Class]:

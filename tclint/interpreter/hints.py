@@ -248,9 +248,9 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
     if name == "Literal":
         literals = [p.value for p in parts if isinstance(p, ast.Constant)]
         if literals and all(isinstance(v, str) for v in literals):
-            return STR
+            return Scalar("str", "", origin, among=tuple(literals)) if len(literals) == len(parts) else STR
         if literals and all(isinstance(v, int) for v in literals):
-            return INT
+            return Scalar("int", "", origin, among=tuple(literals)) if len(literals) == len(parts) else INT
     return UNKNOWN
 
 

@@ -13,10 +13,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import answering, built_names, constructors, fitting, heirs, parameters, registries
+from tclint.interpreter import (
+    answering,
+    built_names,
+    constructors,
+    enumerations,
+    fitting,
+    heirs,
+    parameters,
+    registries,
+)
 from tclint.interpreter.bindings import holder_of, owner_of
 from tclint.interpreter.constructions import Constructions
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import unturned
 from tclint.interpreter.first_use import use_of
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import hooks, loaded, modules, tokenizers
@@ -31,9 +41,9 @@ from tclint.values import (
     Compiled,
     Const,
     Dict,
-    External,
     FunctionValue,
     Instance,
+    Member,
     Object,
     Scalar,
     Seq,
@@ -56,10 +66,6 @@ _MAX_BUILDING_DEPTH: Final = 20
 _ROWS: Final = 16
 """Rows of an object that are asked for one by one."""
 _SEQUENCES: Final = ("builtins.list", "builtins.tuple")
-_NEVER_INSTANCES: Final = frozenset(
-    {"builtins.list", "builtins.tuple", "builtins.str", "builtins.int", "builtins.float", "builtins.dict"}
-    | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
-)
 
 
 @cache
@@ -91,6 +97,8 @@ class Objects:
     ) -> Value:
         """The value of `Class(*args, **keywords)`."""
         made = self._construct(frame, node, cls, args, keywords)
+        if open_ended:
+            made = self.constructions.left_open(frame, node, made)
         if isinstance(made, Instance) and frame.region is None:
             made = self.constructions.switched(made, args, keywords, open_ended)
         if frame.region is None and isinstance(made, Instance) and not open_ended:
@@ -140,8 +148,8 @@ class Objects:
                 held.update({k: v for k, v in keywords.items() if k in fields})
                 inner = max([value.nesting() for value in held.values()], default=0)
                 return Instance(cls, "fields", held, inner + 1) if inner < MAX_NESTING else Instance(cls)
-            if classes.is_subclass(cls, "Enum"):
-                return UNKNOWN
+            if enumerations.is_enumeration(self._interp, cls):
+                return enumerations.by_value(frame, node, cls, args[0] if len(args) == 1 else UNKNOWN)
         base = classes.external_base(cls)
         if base.endswith(tokenizers.CLASS_ENDINGS):
             return Object(tokenizers.TOKENIZER, frame.origin(node))
@@ -184,6 +192,8 @@ class Objects:
                     return Seq(value.kind, None, value.element(), GROWS)
                 if value.python_type in ("int", "float", "number"):
                     return Scalar(value.python_type, "counted", frame.origin(node))
+            if isinstance(value, Member) and not exact and not unturned.is_kept(frame, instance, name):
+                return Union((value, UNKNOWN))
             return self.as_read(value, name, frame, node)
         for ancestor in order:
             method = ancestor.methods.get(name)
@@ -191,8 +201,10 @@ class Objects:
                 return self._method(frame, node, instance, method)
             assigned = ancestor.assignments.get(name)
             if assigned is not None:
-                held = (interp.classes.constant(ancestor, assigned) if exact else None) or interp.classes.assigned(
-                    ancestor, assigned, name, frame, node
+                held = (
+                    (interp.classes.constant(ancestor, assigned) if exact else None)
+                    or (unturned.switch(frame, instance, name) if frame.constructing else None)
+                    or interp.classes.assigned(ancestor, assigned, name, frame, node)
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:
                     self._emitter.feature(frame, node, "descriptor")
@@ -288,7 +300,8 @@ class Objects:
             kind = scalar_type(value.value)
             return Scalar(kind, "attr", frame.origin(node)) if kind != "other" else UNKNOWN
         if isinstance(value, Scalar):
-            return Scalar(value.type, "attr", frame.origin(node))
+            promised = value.among if isinstance(value.origin.node, ast.arg) else ()
+            return Scalar(value.type, "attr", frame.origin(node), None, promised)
         if isinstance(value, Tensor) and value.ndim == 0 and value.flags & ARRAY:
             return value.with_(flags=value.flags | RAW)
         return self._by_name(value, name, frame, node)
@@ -473,16 +486,4 @@ class Objects:
 
     def is_instance(self, instance: Instance, wanted: Value) -> bool | None:
         """`isinstance(instance, wanted)`, None where it cannot be told."""
-        order = self._interp.classes.mro(instance.cls)
-        names = {a.name for a in order}
-        options = wanted.items if isinstance(wanted, Seq) and wanted.items is not None else (wanted,)
-        for option in options:
-            if isinstance(option, ClassValue) and option.cls in order:
-                return True
-            if isinstance(option, External):
-                base = self._interp.classes.external_base(instance.cls)
-                if option.name.rpartition(".")[2] in names or option.name == base:
-                    return True
-        if all(isinstance(o, External) and o.name in _NEVER_INSTANCES for o in options):
-            return False
-        return None
+        return heirs.is_one(self._interp, instance.cls, wanted)

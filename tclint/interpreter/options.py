@@ -18,6 +18,8 @@ class Options:
     """Callables that run CUDA graphs, by their dotted source text."""
     tokenizers: tuple[str, ...] = ("*tokenizer*",)
     """Attributes that hold a tokenizer where nothing else is known of them."""
+    python: tuple[int, ...] = ()
+    """The Python that runs the program, its first two numbers."""
     release: str = NEWEST
     """The release of torch whose facts hold."""
     dynamo: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -14,7 +14,8 @@ from tclint import events
 from tclint.interpreter import answering, exceptions, expressions, hints, modes, sighted, stores
 from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
-from tclint.interpreter.frame import RARE, Env, Frame, join_env
+from tclint.interpreter.expressions import comparisons, passed_tests
+from tclint.interpreter.frame import KNOWN, RARE, Env, Frame, join_env
 from tclint.program import Class, Function, absolute_name
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -36,6 +37,7 @@ from tclint.values import (
 from tclint.values.graph import as_handle, holds_graph
 from tclint.values.object import CAUGHT
 from tclint.values.operators import binary
+from tclint.values.place import put_back, rename
 from tclint.values.scalar import is_text_of_tensor
 
 _COPIES: Final = facts.methods("copies into memory of its own")
@@ -55,6 +57,8 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
         frame.interp.emitter.feature(frame, node.value, "value of yield from")
     for target in node.targets:
         stores.store(frame, target, value, node)
+    if frame.region is not None and len(node.targets) == 1 and type(node.targets[0]) is ast.Name:
+        passed_tests.mean(frame, node.targets[0].id, node.value)
 
 
 def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
@@ -201,7 +205,7 @@ def _methods_of(name: str, node: ast.expr) -> list[str]:
 
 def _fill_in(frame: Frame, node: ast.If, after: Env, other: Env) -> None:
     """An attribute that one arm alone writes is, behind the other, what the object held before."""
-    if not any("." in path for path in after.keys() ^ other.keys()):
+    if not any("." in path and KNOWN not in path for path in after.keys() ^ other.keys()):
         return
     for place in ast.walk(node):
         if not isinstance(place, ast.Attribute) or not isinstance(place.ctx, ast.Store):
@@ -369,9 +373,19 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         elif isinstance(target, ast.Subscript):
             receiver = expressions.evaluate(frame, target.value)
             expressions.evaluate(frame, target.slice)
-            if isinstance(receiver, Seq):
+            if isinstance(receiver, Dict):
+                _drop(frame, target.value, receiver, expressions.evaluate(frame, target.slice))
+            elif isinstance(receiver, Seq):
                 part = "a slice" if isinstance(target.slice, ast.Slice) else "an item"
                 frame.interp.emitter.feature(frame, node, f"del of {part} of a {receiver.kind}")
+
+
+def _drop(frame: Frame, place: ast.expr, held: Dict, key: Value) -> None:
+    """`del kwargs["mask"]`: it is there no more."""
+    _, changed = held.method("pop", [key], {})
+    if changed is not None:
+        put_back(frame, place, changed)
+        rename(frame, held, changed)
 
 
 def _match(frame: Frame, node: ast.Match) -> None:
@@ -400,6 +414,10 @@ def _match(frame: Frame, node: ast.Match) -> None:
         exhaustive = exhaustive or (
             isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
         )
+        fits = _fits(frame, subject, case.pattern)
+        if fits is False:
+            continue
+        exhaustive = exhaustive or fits is True and case.guard is None
         if case.guard is not None:
             then, _ = expressions.branch(frame, case.guard, "match")
             if then is None:
@@ -409,12 +427,28 @@ def _match(frame: Frame, node: ast.Match) -> None:
         if not frame.dead:
             after = join_env(after, frame.env)
         frame.dead = False
+        if fits and case.guard is None:
+            break
     if not exhaustive:
         after = join_env(after, before)
     if after is None:
         frame.dead = True
     else:
         frame.env = after
+
+
+def _fits(frame: Frame, subject: Value, pattern: ast.pattern) -> bool | None:
+    """Whether what is matched is what a case asks for, where that is certain."""
+    if isinstance(pattern, ast.MatchOr):
+        answers = {_fits(frame, subject, each) for each in pattern.patterns}
+        return True if True in answers else None if None in answers else False
+    if isinstance(pattern, ast.MatchSingleton):
+        asked = subject.is_none() if pattern.value is None else None
+    elif isinstance(pattern, ast.MatchValue) and tensor_of(subject) is None:
+        asked = comparisons.compare(frame, pattern, "Eq", subject, expressions.evaluate(frame, pattern.value)).truth()
+    else:
+        asked = None
+    return asked
 
 
 handles(ast.Expr, _expr)

@@ -94,6 +94,7 @@ class PartRunner:
             tuple(settings.compile_functions),
             tuple(dict.fromkeys(graphed)),
             tuple(settings.tokenizers),
+            settings.python_version,
             facts.at(settings.target_torch).version,
             dynamo or {},
         )

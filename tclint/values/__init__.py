@@ -34,6 +34,7 @@ from tclint.values.flags import (
 )
 from tclint.values.function import FunctionValue
 from tclint.values.instance import Instance
+from tclint.values.member import Member
 from tclint.values.method import Method
 from tclint.values.module_value import ModuleValue
 from tclint.values.named_tuple_class import NamedTupleClass
@@ -104,6 +105,7 @@ __all__ = [
     "External",
     "FunctionValue",
     "Instance",
+    "Member",
     "Method",
     "ModuleValue",
     "NamedTupleClass",

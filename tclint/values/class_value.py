@@ -34,10 +34,8 @@ class ClassValue(Value):
 
     def turns(self, frame: Frame, node: ast.AST, most: int, later: int) -> tuple[Sequence[Value], bool]:
         """The members of an enumeration."""
-        if not frame.interp.classes.is_subclass(self.cls, "Enum"):
-            return super().turns(frame, node, most, later)
-        members = [self.attribute(frame, node, name) for name in self.cls.assignments if not name.startswith("_")]
-        return members[:most], len(members) <= most
+        members = frame.interp.classes.members(frame, node, self.cls)
+        return (members[:most], len(members) <= most) if members else super().turns(frame, node, most, later)
 
     def known_items(self, frame: Frame) -> tuple[Value, ...] | None:
         items, exact = self.turns(frame, self.cls.node, 64, 0)
@@ -68,7 +66,8 @@ class ClassValue(Value):
         return self.attribute(frame, node, name).call(frame, node, args, keywords, open_ended)
 
     def item(self, frame: Frame, node: ast.AST, index: Value) -> Value:
-        return self  # a generic alias: Foo[T]
+        member = frame.interp.classes.member(frame, node, self.cls, index)
+        return member if member is not None else self  # a generic alias: Foo[T]
 
     def truth(self) -> bool | None:
         return True

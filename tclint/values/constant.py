@@ -10,7 +10,7 @@ from tclint.timeline import guarded
 from tclint.values.external import External
 from tclint.values.library import MODELS
 from tclint.values.method import Method
-from tclint.values.scalar import BOOL, FLOAT, INT, ITSELF, STR, Scalar, number_arithmetic, scalar_type
+from tclint.values.scalar import BOOL, FLOAT, INT, ITSELF, STR, Scalar, few, number_arithmetic, scalar_type
 from tclint.values.types import is_of
 from tclint.values.value import NUMBER, UNKNOWN, Value
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
     from tclint.timeline.guarded import Guarded
     from tclint.values.origin import Origin
+
+
+_TOLD_APART: Final = frozenset({"str"})
+"""Types of which a few values stay known where they meet: numbers are counted with."""
 
 
 class Const(Value):
@@ -69,6 +73,9 @@ class Const(Value):
             # Of a version the numbers are known, and not what a build adds to them: `"dev" in torch.__version__`.
             return element.value in self.value if type(self.value) is str else None
         return None
+
+    def equals(self, other: Value) -> bool | None:
+        return bool(self.value == other.value) if type(other) is Const else None
 
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         if isinstance(self.value, (int, float)):
@@ -128,7 +135,7 @@ class Const(Value):
             return None
         a, b = scalar_type(self.value), scalar_type(other.value)
         if a == b and a != "other":
-            return Scalar(a)
+            return Scalar(a, among=few((self.value,), (other.value,)) if a in _TOLD_APART else ())
         if {a, b} <= {"int", "float", "bool"}:
             return Scalar("number")
         return None

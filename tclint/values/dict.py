@@ -29,6 +29,24 @@ _MAX_KEYS: Final = 64
 _VIEWS: Final = facts.named("gives a view of a dict")
 
 
+class Held:
+    """A class, a function or a member of an enumeration as the key of a dict."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held) and self.value.key == other.value.key
+
+    def __hash__(self) -> int:
+        return hash(self.value.key)
+
+
 class Dict(Value):
     """A dict (or keyword collection). `items` holds known constant keys, `elem` what any other key gives; `objects` says that
     a key is an object, a class or a function, and no plain value. `missing` makes what a `defaultdict` lacks."""
@@ -138,6 +156,8 @@ class Dict(Value):
     def _lookup(self, name: str, args: Sequence[Value]) -> tuple[Value, Value | None]:
         fallback = args[1] if len(args) > 1 else NONE
         wanted = _plain(args[0]) if args else None
+        if name == "get" and args and args[0].is_definition and Held(args[0]) in self.items:
+            return self.items[Held(args[0])], None
         if wanted is not None:
             found = self.items.get(wanted.value)
             if found is not None:
@@ -171,8 +191,8 @@ class Dict(Value):
                 return self._filled_in(frame, node, wanted)
             if self.elem is None or _mixed(self.elem):
                 return UNKNOWN
-        elif index.is_definition and index.key in self.items:
-            return self.items[index.key]
+        elif index.is_definition and Held(index) in self.items:
+            return self.items[Held(index)]
         return UNKNOWN if self.kind == "kwargs" else self.element()
 
     def _filled_in(self, frame: Frame, node: ast.AST, wanted: Const) -> Value:
@@ -207,6 +227,8 @@ class Dict(Value):
 
     def has(self, element: Value) -> bool | None:
         key = _plain(element) if self.elem is None else None
+        if self.elem is None and element.is_definition and Held(element) in self.items:
+            return True
         return key.value in self.items if key is not None else None
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
@@ -286,6 +308,8 @@ def _mixed(elem: Value) -> bool:
 
 
 def _key(name: object) -> Value:
+    if isinstance(name, Held):
+        return name.value
     if isinstance(name, tuple):
         return Seq("tuple", tuple(_key(part) for part in name))
     return Const(name) if isinstance(name, (str, int, float, bool)) else UNKNOWN

@@ -116,6 +116,8 @@ def put_back(frame: Frame, place: ast.expr, changed: Value) -> None:
         _put_back_name(frame, place.id, changed)
     elif isinstance(place, ast.Attribute):
         owner = _found(frame, place.value)
+        if frame.region is None and not frame.constructing and isinstance(owner, Instance):
+            frame.interp.graph_memory.hold(owner, place.attr, changed)
         if owner.identity:
             frame.interp.heap.write(owner, place.attr, changed)
         elif isinstance(place.value, ast.Name):

@@ -31,6 +31,8 @@ COMPUTED: Final = -2
 """The source of what somebody may have set in place of a default."""
 
 
+_FEW: Final = 4
+"""So many values of a scalar are told apart."""
 _VARYING: Final = {
     "random": "a random number",
     "counted": "counted up",
@@ -48,17 +50,23 @@ class Scalar(Value):
     each call, `drawn` by Python's `random` inside the graph, where Dynamo holds it as a tensor, `environment` a variable of the process that may be set, or nothing.
     """
 
-    __slots__ = ("key", "origin", "ref", "source", "type")
+    __slots__ = ("among", "key", "origin", "ref", "source", "type")
     rank = NUMBER
 
     def __init__(
-        self, type: str, source: str = "", origin: Origin = NOWHERE, ref: tuple[str, int] | None = None
+        self,
+        type: str,
+        source: str = "",
+        origin: Origin = NOWHERE,
+        ref: tuple[str, int] | None = None,
+        among: tuple[Any, ...] = (),
     ) -> None:
         self.type = type
         self.source = source
         self.origin = origin
         self.ref = ref  # the root parameter it comes from; for a size also the dimension, else ITSELF or COMPUTED
-        self.key = ("s", type, source, ref)
+        self.among = among  # the few values that it can be, where they are known
+        self.key = ("s", type, source, ref, among) if among else ("s", type, source, ref)
 
     def __repr__(self) -> str:
         return f"Scalar({self.type},{self.source})"
@@ -94,6 +102,10 @@ class Scalar(Value):
             return number_arithmetic(frame, node, operator, left, right)
         return UNKNOWN
 
+    def truth(self) -> bool | None:
+        truths = {bool(each) for each in self.among}
+        return truths.pop() if len(truths) == 1 else None
+
     def is_none(self) -> bool | None:
         return False
 
@@ -109,7 +121,7 @@ class Scalar(Value):
         return guarded.Varies(why, "int" if self.type == "int" else "float") if why else guarded.UNKNOWN
 
     def as_input(self, name: str, origin: Origin) -> Value:
-        return Scalar(self.type, "arg", origin, (name, ITSELF))
+        return Scalar(self.type, "arg", origin, (name, ITSELF), self.among)
 
     @property
     def argument(self) -> str:
@@ -124,15 +136,20 @@ class Scalar(Value):
             source = "data"  # on one of the ways the graph still keeps it
         if self.type == other.type:
             ref = self.ref or other.ref
-            return Scalar(self.type, source, self.origin if self.source else other.origin, computed(ref))
+            origin = self.origin if self.source else other.origin
+            return Scalar(self.type, source, origin, computed(ref), few(self.among, other.among))
         if self.type in NUMBERS and other.type in NUMBERS:
             return Scalar("number", source, self.origin)
         return None
 
-    def join_type(self, other: str) -> Value | None:
-        """One value that covers it and a constant of the given type."""
+    def join_constant(self, value: Any) -> Value | None:
+        """One value that covers it and a constant."""
+        other = scalar_type(value)
         if self.type == other:
-            return Scalar(self.type, self.source, self.origin, computed(self.ref)) if self.argument else self
+            among = few(self.among, (value,))
+            if not self.argument and among == self.among:
+                return self
+            return Scalar(self.type, self.source, self.origin, computed(self.ref), among)
         if self.type in NUMBERS and other in NUMBERS:
             return Scalar("number", self.source, self.origin)
         return None
@@ -141,6 +158,12 @@ class Scalar(Value):
 def computed(ref: tuple[str, int] | None) -> tuple[str, int] | None:
     """Where something comes from that is computed of it; a size computed from a size keeps its dimension."""
     return (ref[0], COMPUTED) if ref is not None and ref[1] == ITSELF else ref
+
+
+def few(some: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of two scalars, where both have only a few."""
+    both = tuple(dict.fromkeys((*some, *others))) if some and others else ()
+    return both if len(both) <= _FEW else ()
 
 
 SIZE: Final = Scalar("int", "size")

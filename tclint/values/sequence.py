@@ -16,7 +16,7 @@ from tclint.values.origin import NOWHERE, Origin
 from tclint.values.place import rebind
 from tclint.values.scalar import INT, SIZE, Scalar
 from tclint.values.types import SEQUENCE_TYPES
-from tclint.values.union import first_containing, join, join_all
+from tclint.values.union import equal, first_containing, join, join_all
 from tclint.values.value import NUMBER, SEQUENCE, TENSOR, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -285,13 +285,17 @@ class Seq(Value):
         return self.items
 
     def has(self, element: Value) -> bool | None:
-        if type(element) is not Const or self.items is None:
+        if self.items is None:
             return None
         found = False
         for item in self.items:
-            if type(item) is not Const:
+            if type(item) is Const and type(element) is Const:
+                same: bool | None = item.value == element.value and type(item.value) is type(element.value)
+            else:
+                same = equal(item, element)
+            if same is None:
                 return None
-            found = found or (item.value == element.value and type(item.value) is type(element.value))
+            found = found or same
         return found
 
     def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from tclint.torch_facts import facts
-from tclint.values.constant import Const, is_none
+from tclint.values.constant import Const, fold_compare, is_none
 from tclint.values.library import MODELS
-from tclint.values.scalar import BOOL, ENVIRONMENT, NUMBERS, Scalar, scalar_type
+from tclint.values.scalar import BOOL, ENVIRONMENT, NUMBERS, Scalar
 from tclint.values.tensor import NAMED, Tensor
 from tclint.values.value import NUMBER, OBJECT, ONE_OF, UNKNOWN, Value
 
@@ -130,6 +130,8 @@ class Union(Value):
             # What it comes to by default stays apart from what it comes to where the variable is set.
             pairs = [(one, other) for one in left.options for other in right.options]
             return join_all(_compared(frame, node, operator, one, other) for one, other in pairs)
+        if operator in ("Eq", "NotEq"):
+            return compare_each(operator, left, right)
         return None
 
     def truth(self) -> bool | None:
@@ -219,9 +221,9 @@ def _join_alike(a: Value, b: Value) -> Value | None:
         return a.join_alike(b)
     if type(a) is Scalar:
         if type(b) is Const and b.value is not None:
-            return a.join_type(scalar_type(b.value))
+            return a.join_constant(b.value)
     elif type(a) is Const and type(b) is Scalar and a.value is not None:
-        return b.join_type(scalar_type(a.value))
+        return b.join_constant(a.value)
     return None
 
 
@@ -254,6 +256,42 @@ def tensor_of(value: Value) -> Tensor | None:
             if type(option) is Tensor:
                 return option
     return None
+
+
+def equal(one: Value, other: Value) -> bool | None:
+    """Whether two plain values are equal, whichever of them knows."""
+    same = one.equals(other)
+    return other.equals(one) if same is None else same
+
+
+def compare_each(operator: str, left: Value, right: Value) -> Value | None:
+    """What a comparison of two values comes to of which each can be one of a few, None where that is not certain."""
+    some, others = values_of(left), values_of(right)
+    if some is None or others is None or len(some) == len(others) == 1:
+        return None
+    told: set[bool | None] = set()
+    for one in some:
+        for other in others:
+            if operator in ("Eq", "NotEq"):
+                same = equal(one, other)
+                told.add(None if same is None else same is (operator == "Eq"))
+            elif type(one) is Const and type(other) is Const:
+                told.add(fold_compare(operator, one.value, other.value).truth())
+            else:
+                return None
+    found = told.pop() if len(told) == 1 else None
+    return Const(found) if found is not None else None
+
+
+def values_of(value: Value) -> tuple[Value, ...] | None:
+    """The few values that something can be, None where it can be others."""
+    if type(value) is Scalar and value.among:
+        return tuple(map(Const, value.among))
+    if type(value) is Union:
+        each = [values_of(option) for option in value.options]
+        found = [one for one in each if one is not None]
+        return tuple([one for some in found for one in some]) if len(found) == len(each) else None
+    return (value,) if type(value) is Const or value.equals(value) is True else None
 
 
 _COUNTS: Final = NUMBERS - {"bool"}

@@ -137,6 +137,10 @@ class Value:
         """`element in self`, where that is certain."""
         return None
 
+    def equals(self, other: Value) -> bool | None:
+        """Whether it is equal to another plain value, where that is certain."""
+        return None
+
     def unary(self, frame: Frame, node: ast.AST, operator: str) -> Value:
         """The value of `-self`, `+self`, `~self` (the operator by the name of its node) or `abs(self)` (`Abs`)."""
         return UNKNOWN

@@ -72,6 +72,7 @@ OPERATIONS: dict[str, tuple[Callable[[Value, Frame], Any], Any]] = {
     "guarded": (lambda v, f: v.guarded(), Guarded),
     "known_items": (lambda v, f: v.known_items(f), tuple | None),
     "known_length": (lambda v, f: v.known_length(), int | None),
+    "equals": (lambda v, f: v.equals(v), TRUTH),
     "has": (lambda v, f: v.has(Const("a")), TRUTH),
     "unary": (lambda v, f: [v.unary(f, NODE, o) for o in ("USub", "UAdd", "Invert", "Abs")], list),
     "operate": (
@@ -249,7 +250,7 @@ def test_a_slice_of_a_sequential_is_one(frame: Frame) -> None:
     [
         (Seq("list", (INT, STR)), Union((INT, STR))),
         (Seq("list", ()), UNKNOWN),
-        (Dict({"a": INT, "b": INT}), STR),
+        (Dict({"a": INT, "b": INT}), Scalar("str", among=("a", "b"))),
         (Object("torch.nn.ModuleList", args=Seq("list", None, BOX)), BOX),
         (BOX, INT),
         (Union((Seq("list", None, INT), NONE)), INT),

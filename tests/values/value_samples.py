@@ -14,6 +14,7 @@ from tclint.values import (
     INT,
     NAMED,
     NONE,
+    NOWHERE,
     OWNED,
     PARAMETER,
     RAW,
@@ -29,6 +30,7 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Member,
     Method,
     ModuleValue,
     NamedTupleClass,
@@ -45,6 +47,9 @@ from tclint.values import (
 
 PROGRAM = Interpreted(
     """
+    import enum
+
+
     class Base:
         def twice(self, value):
             return value * 2
@@ -74,6 +79,14 @@ PROGRAM = Interpreted(
 
     def double(value):
         return value * 2
+
+
+    class Mode(enum.Enum):
+        FAST = 1
+
+
+    class Kind(str, enum.Enum):
+        SLOW = "slow"
     """
 )
 SITE = CompileSite("train.py", 3, "torch.compile(model)")
@@ -92,6 +105,7 @@ SAMPLES: list[Value] = [
     FLOAT,
     BOOL,
     STR,
+    Scalar("str", among=("a", "b")),
     SIZE,
     Scalar("number", "data"),
     Scalar("int", "arg", ref=("n", -1)),
@@ -130,6 +144,8 @@ SAMPLES: list[Value] = [
     Partial(DOUBLE, (Const(1),), {}),
     Method(Tensor(), "view"),
     Method(Seq("list", ()), "append"),
+    Member(PROGRAM.cls("Mode"), "FAST", Const(1), False, NOWHERE),
+    Member(PROGRAM.cls("Kind"), "SLOW", Const("slow"), True, NOWHERE),
     Super(BOX, PROGRAM.cls("Box")),
     Compiled(DOUBLE, SITE),
     Union((Tensor(), NONE)),

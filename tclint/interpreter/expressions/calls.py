@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.interpreter import bindings, exceptions
 from tclint.interpreter.evaluate import evaluate, handles, holder
-from tclint.interpreter.expressions import taken
+from tclint.interpreter.expressions import passed_tests, taken
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read, receiver_read
 from tclint.interpreter.stores import note_update
@@ -135,14 +135,14 @@ def arguments(frame: Frame, node: ast.Call) -> tuple[Args, Keywords, bool]:
                 length = value.length if isinstance(value, Seq) else ""
                 args.append(Seq("star", None, value.iterate(frame, argument), length))
         else:
-            args.append(evaluate(frame, argument))
+            args.append(passed_tests.as_known(frame, argument, evaluate(frame, argument)))
         if memory.runs != runs:
             if i and len(args) == i + 1:
                 operands_read(frame, list(zip(node.args, args[:-1], strict=False)), runs)
                 args[:-1] = [memory.later(a, runs) for a in args[:-1]]
             runs = memory.runs
     for keyword in node.keywords:
-        value = evaluate(frame, keyword.value)
+        value = passed_tests.as_known(frame, keyword.value, evaluate(frame, keyword.value))
         if memory.runs != runs:
             given = {k.arg: k.value for k in node.keywords}
             operands_read(frame, [(given[k], v) for k, v in keywords.items() if k in given], runs)

@@ -17,17 +17,21 @@ from tclint.values import (
     Const,
     External,
     Instance,
+    Member,
     Object,
     Scalar,
     Seq,
     Tensor,
     Value,
+    join,
     join_all,
     tensor_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.operators import asked
 from tclint.values.scalar import ADDRESSES, ENVIRONMENT, computed
+from tclint.values.union import compare_each, values_of
+from tclint.values.value import NUMBER
 
 _ORDERINGS: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
 _SAME: Final = (ast.Is, ast.Eq, ast.In)
@@ -112,9 +116,20 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(right if strongest is left else left, Instance) and not isinstance(strongest, Instance):
             # The tensor decides what comes out; an object of the program is asked all the same.
             frame.interp.emitter.operation(frame, node, operator, left, right)
-        answer = strongest.compare(frame, node, operator, left, right)
+        answer = _versions(frame, operator, left, right)
+        if answer is None:
+            answer = strongest.compare(frame, node, operator, left, right)
+        if answer is None and strongest.rank == NUMBER:
+            answer = compare_each(operator, left, right)
         return answer if answer is not None else _plain(frame, node, left, right)
     if operator in ("Is", "IsNot"):
+        if any(option.source == ENVIRONMENT for option in left.options[1:]) and is_none(right):
+            return join_all(
+                Scalar("bool", ENVIRONMENT, frame.origin(node))
+                if option.source
+                else compare(frame, node, operator, option, right)
+                for option in left.options
+            )
         same = _identical(left, right)
         if same is None:
             return BOOL
@@ -123,7 +138,9 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         return join_all(compare(frame, node, operator, option, right) for option in left.options)
     if left.source == ENVIRONMENT:
         return Scalar("bool", ENVIRONMENT, frame.origin(node))
-    answers = {right.has(option) for option in left.options}
+    if isinstance(right, External) and right.name == "os.environ":
+        return join(FALSE if operator == "In" else TRUE, Scalar("bool", ENVIRONMENT, frame.origin(node)))
+    answers = {right.has(option) for option in values_of(left) or left.options}
     if len(answers) == 1 and (found := answers.pop()) is not None:
         if frame.region is not None and (part := _view(node)):  # Dynamo walks it, however well it is known
             frame.interp.emitter.feature(frame, node, f"member of the {part} of a dict")
@@ -137,6 +154,18 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
         if isinstance(held := right.element(), Instance):
             _ask_equal(frame, node, held, left)
     return BOOL
+
+
+def _versions(frame: Frame, operator: str, left: Value, right: Value) -> Value | None:
+    """`sys.version_info >= (3, 8)`, as the Python that runs the program answers."""
+    runs = frame.interp.options.python
+    asked = (
+        right.known_items(frame) if isinstance(left, External) and left.name == "sys.version_info" and runs else None
+    )
+    numbers = [each.value for each in asked or () if isinstance(each, Const) and type(each.value) is int]
+    if asked is None or len(numbers) != len(asked) or operator not in ("Lt", "GtE"):
+        return None
+    return TRUE if (runs < tuple(numbers[:2])) is (operator == "Lt") else FALSE
 
 
 def _of_torch(value: Value) -> bool:
@@ -186,9 +215,18 @@ def _identical(left: Value, right: Value) -> bool | None:
         if right.value is None or left.value is None or isinstance(right.value, bool):
             return left.value is right.value
         return None
+    if Member in (type(left), type(right)):
+        return _is_member(left, right)
     if is_none(right):
         return left.is_none()
     return right.is_none() if is_none(left) else None
+
+
+def _is_member(left: Value, right: Value) -> bool | None:
+    """`mode is Mode.FAST`: there is one object for each member, and no plain value is one."""
+    member, other = (left, right) if isinstance(left, Member) else (right, left)
+    answers = {False if type(each) is Const else each.equals(member) for each in other.options}
+    return answers.pop() if len(answers) == 1 else None
 
 
 handles(ast.Compare, _compare)

@@ -153,7 +153,6 @@ def _generators(
             isinstance(iterable, Seq)
             and iterable.items is not None
             and len(iterable.items) <= (_UNROLL if frame.region is not None else _LISTED)
-            and (not first.ifs or frame.region is None)
         ):
             out: list[Value] = []
             loose: list[Value] = []

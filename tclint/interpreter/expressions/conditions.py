@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles
-from tclint.interpreter.expressions import unturned
+from tclint.interpreter.expressions import passed_tests, unturned
 from tclint.interpreter.expressions.refinement import refine
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
@@ -50,6 +50,7 @@ def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env 
             if go is None:
                 return (None, stopped) if conjunction else (stopped, None)
             frame.env = go
+        passed_tests.learn_all(frame, node, stopped)
         return (frame.env, stopped) if conjunction else (stopped, frame.env)
     if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
         then, otherwise = branch(frame, node.operand, keyword)
@@ -71,9 +72,13 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
         certain = _by_default(value)
     if certain is None and frame.region is not None and keyword != "while":
         certain = _of_size(frame, node, value)
+    if certain is None:
+        certain = passed_tests.answer(frame, node, value)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
+    if value.truth() is None:
+        passed_tests.learn(frame, node, value, then, otherwise)
     if certain is None:
         _mark_unusual(frame, node, then, otherwise)
     return then, otherwise, value
@@ -203,6 +208,8 @@ def _last_test(frame: Frame, test: ast.expr) -> Value:
             frame.env = go
         value = _last_test(frame, test.values[-1])
         frame.env = join_env(frame.env, stopped) or frame.env
+        if not conjunction:
+            passed_tests.learn_all(frame, test, frame.env)
         return value if tensor_of(value) is not None else BOOL
     if type(test) is ast.UnaryOp and type(test.op) is ast.Not:
         holds, _ = branch(frame, test, "assert")
@@ -212,6 +219,8 @@ def _last_test(frame: Frame, test: ast.expr) -> Value:
     value = evaluate(frame, test)
     then = dict(frame.env)
     refine(frame, test, then, None)
+    if value.truth() is None:
+        passed_tests.learn(frame, test, value, then, None)
     frame.env = then
     return value
 

@@ -10,7 +10,6 @@ from tclint.interpreter.evaluate import evaluate, handles
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.overwrites import gathered, operands_read
 from tclint.values import (
-    ENUM,
     FALSE,
     NONE,
     OWNED,
@@ -22,12 +21,14 @@ from tclint.values import (
     External,
     FunctionValue,
     Instance,
+    Member,
     Object,
     Seq,
     Value,
     join,
     join_all,
 )
+from tclint.values.dict import Held
 
 
 def _constant(frame: Frame, node: ast.Constant) -> Value:
@@ -119,7 +120,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
         if isinstance(name, Const) and len(items) < 64:
             items[name.value] = value
         elif name.is_definition and len(items) < 64:
-            items[name.key] = value
+            items[Held(name)] = value
         else:
             elem = value if elem is None else join(elem, value)
     return Dict(items, elem, objects=objects)
@@ -128,8 +129,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
 def _is_object(key: Value) -> bool:
     """Whether a key is no plain value: an object, a class or a function; dtypes and the like are plain to Dynamo."""
     builtin = type(key) is External and key.name.startswith("builtins.")
-    member = type(key) is Object and key.name == ENUM
-    return builtin or member or isinstance(key, (Instance, ClassValue, FunctionValue))
+    return builtin or isinstance(key, (Member, Instance, ClassValue, FunctionValue))
 
 
 def _slice(frame: Frame, node: ast.Slice) -> Value:

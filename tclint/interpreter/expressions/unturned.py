@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tclint.interpreter import builders
+from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
 from tclint.program import Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self
-from tclint.values import Dict, Instance
+from tclint.torch_facts import facts
+from tclint.values import Const, Dict, Instance, Value
 from tclint.values.constant import fold_compare
 
 # Where a name ends is said again: without it each shorter one would be tried, too.
@@ -31,6 +33,10 @@ _BY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*[\"'](\w+)[\"']")
 _BY_ANY_NAME: Final = re.compile(rb"\bsetattr\([^,\n]*,\s*(?![\"'\s])|\b__dict__\b")
 _LITERAL: Final = re.compile(r"False|True|None|-?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?")
 _UNSET: Final = object()
+_MODULE: Final = "torch.nn.Module"
+_OF_MODULES: Final = facts.methods("is a method of every module")
+_QUOTED: Final = rb"[\"']%s[\"']"
+_ASKED: Final = rb"(?:has|get)attr\([^,\n]*,\s*[\"']%s[\"']"
 
 
 def usual(frame: Frame, node: ast.expr) -> bool | None:
@@ -39,7 +45,9 @@ def usual(frame: Frame, node: ast.expr) -> bool | None:
         return None
     if isinstance(node, ast.Attribute):
         held = _held(frame, node)
-        return None if held is _UNSET else bool(held)
+        return _property(frame, node) if held is _UNSET else bool(held)
+    if isinstance(node, ast.Call):
+        return _attribute_asked(frame, node)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
     operator, other = node.ops[0], node.comparators[0]
@@ -50,6 +58,53 @@ def usual(frame: Frame, node: ast.expr) -> bool | None:
         if held is not _UNSET and isinstance(other, ast.Constant):
             return _compare(held, operator, other.value)
     return None
+
+
+def _property(frame: Frame, node: ast.Attribute) -> bool | None:
+    """What a property comes to that is one such test of its object: `return self.adapter is not None`."""
+    owner = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    asked = frame.interp.classes.find_method(owner.cls, node.attr) if isinstance(owner, Instance) else None
+    if asked is None or frame.interp.classes.method_kind(asked) != "property" or isinstance(asked.node, ast.Lambda):
+        return None
+    last, names = asked.node.body[-1], asked.node.args.args
+    documented = len(asked.node.body) == 1 or len(asked.node.body) == 2 and ast.get_docstring(asked.node) is not None
+    if not documented or not isinstance(last, ast.Return) or last.value is None or len(names) != 1:
+        return None
+    return usual(frame, last.value) if isinstance(node.value, ast.Name) and names[0].arg == node.value.id else None
+
+
+def _attribute_asked(frame: Frame, node: ast.Call) -> bool | None:
+    """`hasattr(self, "cache")`, `getattr(self, "cache", None)` where nothing in sight gives the object such an attribute."""
+    if not isinstance(node.func, ast.Name) or node.func.id not in ("hasattr", "getattr") or node.keywords:
+        return None
+    by_name = node.args[1] if len(node.args) == 2 + (node.func.id == "getattr") else None
+    name = by_name.value if isinstance(by_name, ast.Constant) and isinstance(by_name.value, str) else ""
+    default = node.args[2] if len(node.args) == 3 else None
+    if not name or default is not None and not isinstance(default, ast.Constant):
+        return None
+    with frame.interp.emitter.silence:
+        owner = evaluate(frame, node.args[0])
+    if not isinstance(owner, Instance) or owner.fields is not None or not _is_lacking(frame, owner, name):
+        return None
+    return bool(default.value) if isinstance(default, ast.Constant) else False
+
+
+def _is_lacking(frame: Frame, owner: Instance, name: str) -> bool:
+    """Whether nothing in the files of its classes, and nothing that was walked, gives an object an attribute."""
+    classes = frame.interp.classes
+    order = classes.mro(owner.cls)
+    base = classes.external_base(owner.cls)
+    if base not in ("", _MODULE) or name.startswith("_") or name in _OF_MODULES:
+        return False
+    if name in frame.interp.instance_attributes.of(owner) or classes.definition(owner.cls, name) is not None:
+        return False
+    if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):
+        return False
+    if any({name, ""} & each.module.index(_stores).keys() for each in order):
+        return False
+    # `register_buffer("cache", …)`: it is named where nobody asks for it.
+    named, asked = (re.compile(each % name.encode()) for each in (_QUOTED, _ASKED))
+    return all(len(named.findall(each.module.data)) == len(asked.findall(each.module.data)) for each in order)
 
 
 def _is_more_than_named(frame: Frame, key: ast.expr, holder: ast.expr) -> bool:
@@ -92,25 +147,61 @@ def _declared(frame: Frame, owner: Instance, name: str) -> object:
         return _UNSET
     if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):
         return _UNSET
-    if any({name, ""} & each.module.index(_stores).keys() for each in order):
+    if any("" in each.module.index(_stores) or _is_set(each.module, name) for each in order):
         return _UNSET
     said = getattr(holder.module.node(holder.assignments[name].ordinal), "value", None)
     return said.value if isinstance(said, ast.Constant) else _UNSET
 
 
+def switch(frame: Frame, owner: Instance, name: str) -> Value | None:
+    """The flag or None that a field has where the object is built without it: `self.careful = config.careful`."""
+    said = _declared(frame, owner, name) if owner.fields is not None else _UNSET
+    return Const(said) if said is None or isinstance(said, bool) else None
+
+
+def _is_set(module: Module, name: str) -> bool:
+    """Whether a file puts more into attributes of a name than what another object has under it: `self.careful = config.careful`."""
+    stored = module.index(_stores).get(name, _NOTHING)
+    return any(
+        not (each.endswith(b"." + name.encode()) and each.replace(b".", b"").decode(errors="replace").isidentifier())
+        for each in stored
+    )
+
+
 def _held(frame: Frame, node: ast.Attribute) -> object:
+    if isinstance(node.value, ast.Attribute):
+        return _left_out(frame, node)
     literal = _stored(frame, node)
     owner = frame.env.get(node.value.id) if isinstance(node.value, ast.Name) else None
-    if isinstance(owner, Instance) and node.attr in owner.switches and _is_kept(frame, owner, node.attr):
+    if isinstance(owner, Instance) and node.attr in owner.switches and is_kept(frame, owner, node.attr):
         return owner.switches[node.attr]
     if literal:
         if _LITERAL.fullmatch(literal):
             return ast.literal_eval(literal)
+        if isinstance(owner, Instance) and (built := _as_built(frame, owner, node.attr)) is not _UNSET:
+            return built
         return _left_at_default(frame, owner, literal) if isinstance(owner, Instance) else _UNSET
     return _declared(frame, owner, node.attr) if isinstance(owner, Instance) else _UNSET
 
 
-def _is_kept(frame: Frame, owner: Instance, name: str) -> bool:
+def _as_built(frame: Frame, owner: Instance, name: str) -> object:
+    """What the constructor has left in an attribute of an object that is built in sight, with what it was given there."""
+    if frame.region is None or frame.region.site is None or not is_kept(frame, owner, name):
+        return _UNSET
+    if owner.key not in frame.interp.learned.constructions or builders.is_built_openly(owner.cls):
+        return _UNSET
+    held = frame.interp.instance_attributes.of(owner).get(name)
+    return held.value if type(held) is Const else _UNSET
+
+
+def _left_out(frame: Frame, node: ast.Attribute) -> object:
+    """The default of a field that whoever builds the object does not give: `self.config.kind` of `Config(width=16)`."""
+    with frame.interp.emitter.silence:
+        owner = evaluate(frame, node.value)
+    return _declared(frame, owner, node.attr) if isinstance(owner, Instance) and owner.fields is not None else _UNSET
+
+
+def is_kept(frame: Frame, owner: Instance, name: str) -> bool:
     """Whether an attribute that the constructor gives an object is bound nowhere else, as far as the files of its classes show."""
     order = frame.interp.classes.mro(owner.cls)
     if any((each.module.path, each.qualname, name) in frame.interp.learned.rebound for each in order):

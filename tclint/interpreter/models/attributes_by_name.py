@@ -55,6 +55,8 @@ def hasattr_of(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> V
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         if _lacks(frame, args[0], args[1].value):
             return FALSE
+        if isinstance(args[0], Instance) and frame.interp.classes.find_method(args[0].cls, args[1].value) is not None:
+            return TRUE
     if len(args) == 2 and isinstance(args[1], Const) and isinstance(args[0], External):
         name = f"{args[0].name}.{args[1].value}"
         if name == "torch._dynamo.mark_unbacked":

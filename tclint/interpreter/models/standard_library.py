@@ -335,8 +335,12 @@ def _random(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywor
 
 def _environment(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     """`os.environ.get("MODE", "default")`: the default, unless somebody says otherwise."""
-    default = args[1] if len(args) > 1 else keywords.get("default")
-    if name in ("os.environ.get", "os.getenv") and isinstance(default, Const) and isinstance(default.value, str):
+    default = args[1] if len(args) > 1 else keywords.get("default", NONE)
+    if (
+        name in ("os.environ.get", "os.getenv")
+        and isinstance(default, Const)
+        and (default.value is None or isinstance(default.value, str))
+    ):
         return Union((default, Scalar("str", ENVIRONMENT, frame.origin(node))))
     return _passes_on(frame, node, name, args, keywords, open_ended)
 
