@@ -6,6 +6,7 @@ while those are the same.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -207,7 +208,10 @@ class Memo:
 
 
 class _Indexes:
-    """The indexes of files, by what they hold."""
+    """The indexes of files, by what they hold.
+
+    As bytes: they are most of what is kept, and few are asked for where little changed.
+    """
 
     def __init__(self, cache: Cache, hashes: Mapping[str, str]) -> None:
         self._cache = cache
@@ -215,12 +219,13 @@ class _Indexes:
 
     def recall(self, module: Module) -> Kept | None:
         now = self._hashes.get(module.path)
-        found: Kept | None = self._cache.get(f"index {module.package} {now}") if now else None
+        data = self._cache.get(f"index {module.package} {now}") if now else None
+        found: Kept | None = marshal.loads(data) if data is not None else None
         return found
 
     def keep(self, module: Module, kept: Kept) -> None:
         if now := self._hashes.get(module.path):
-            self._cache.put(f"index {module.package} {now}", kept)
+            self._cache.put(f"index {module.package} {now}", marshal.dumps(kept))
 
 
 def condition(read: Iterable[str], told: Mapping[str, str]) -> str:

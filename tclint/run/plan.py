@@ -61,6 +61,8 @@ class Interpreted:
     """Whether some `forward` was taken as compiled."""
     commented: frozenset[str]
     """Files that may hold comments which silence something."""
+    marked: frozenset[str]
+    """Those of them that may hold comments which are tclint's alone."""
 
 
 class Plan:
@@ -180,7 +182,8 @@ class Plan:
         results += [Result.unpacked(value) for value in found if value is not None]
         self._check_rest()
         commented = frozenset(path for path, seen in self.glances.items() if seen.comments)
-        return Interpreted(results, self.assumed, commented)
+        marked = frozenset(path for path in commented if self.glances[path].marked)
+        return Interpreted(results, self.assumed, commented, marked)
 
     # -- compile sites ------------------------------------------------------------------------------------------
 

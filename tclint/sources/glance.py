@@ -47,6 +47,8 @@ class Glance(NamedTuple):
     """Holds calls of CUDA-graph functions that rules look at outside of compiled code too."""
     comments: bool
     """May hold comments that silence findings."""
+    marked: bool
+    """May hold comments that are tclint's alone: one that silences nothing is told."""
     built: frozenset[str]
     """Class names the file calls: a module built by another is no outermost root."""
     classes: frozenset[str]
@@ -80,7 +82,8 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         forward=forward,
         compiles=compiling,
         asks=compiling and _CAPTURES.search(data) is not None,
-        comments=b"tclint:" in data or b"noqa" in data,
+        comments=(marked := b"tclint:" in data) or b"noqa" in data,
+        marked=marked,
         built=_built(data) if forward or classes else frozenset(),
         classes=classes,
         bases=bases,
