@@ -219,8 +219,8 @@ class Program:
         """
         question = Question(scan, args)
         if question not in self.answered:
-            told = ((module.path, question.of(module)) for module in self.modules)
-            self.answered[question] = Answers((path, answer) for path, answer in told if answer)
+            with self.unwatched():
+                self.answered[question] = Answers(question.of(self.modules))
         self.touched.add(question)
         return self.answered[question]
 

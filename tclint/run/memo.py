@@ -177,14 +177,13 @@ class Memo:
         changed = self._changed_since(kept[0]) if kept is not None else None
         if known is None:
             said = kept[1] if kept is not None else {}
-            if changed is None:
-                told = {m.path: question.of(m) for m in self.program.modules}
-            else:
-                told = {path: answer for path, answer in said.items() if path not in changed}
-                told |= {path: question.of(self.program.by_path[path]) for path in changed & self.program.paths}
-            known = self.program.answered[question] = Answers(
-                (path, answer) for path, answer in sorted(told.items()) if answer
-            )
+            with self.program.unwatched():
+                if changed is None:
+                    told = question.of(self.program.modules)
+                else:
+                    told = {path: answer for path, answer in said.items() if path not in changed}
+                    told |= question.of([self.program.by_path[path] for path in changed & self.program.paths])
+            known = self.program.answered[question] = Answers(sorted(told.items()))
         if changed is None or changed:
             self.cache.put(key, (self.hashes, dict(known)))
         return known

@@ -85,6 +85,8 @@ class Plan:
         for module in self.program.modules if helping else ():
             if not self.glances[module.path].compiles and self._imports_any(module, helping):
                 self.glances[module.path] = glance.glance(module.data, names, triggers)
+        self._links: dict[str, tuple[str, ...]] = {}
+        """What was asked of imports: in a run about a few files the same is asked again and again."""
         self.inheriting = glance.inheriting(self.glances) | self._below_libraries()
         self.chosen = [
             m
@@ -338,8 +340,10 @@ class Plan:
         return tested if any(not is_test(path) for path in self.reported) else found
 
     def links(self, module: Module) -> tuple[str, ...]:
-        links: tuple[str, ...] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
-        return links
+        found = self._links.get(module.path)
+        if found is None:
+            found = self._links[module.path] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
+        return found
 
     def _still_outermost(self, paths: tuple[str, ...], value: Any) -> bool:
         files = Entered.unpacked(value).files
