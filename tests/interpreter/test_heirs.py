@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from lintkit import PRELUDE, Project, lint
 
+from tclint.interpreter import heirs
+from tclint.program import Program
+
 BASE = """
 from abc import abstractmethod
 
@@ -95,3 +98,14 @@ def test_whether_something_is_compiled_is_said_by_each_class_below(tmp_path: Pat
     Project(tmp_path).write({"lib.py": PRELUDE + ASKED, "below.py": PRELUDE + ASKING})
     report = lint(cwd=tmp_path)
     assert [f.code for f in report.findings if not f.assumed] == []
+
+
+def test_which_classes_name_one_among_their_bases() -> None:
+    text = (
+        b"class One(Base): ...\nclass Two(lib.Base[int], Other): ...\nclass Three(\n    Other,\n    Base,\n): ...\n"
+        b"class Base: ...\nclass Four(BaseOf, metaclass=Base): ...\ndef f(Base): ...\n"
+    )
+    program = Program.build([("a.py", "/p/a.py", text, True), ("b.py", "/p/b.py", b"Base = 1\n", True)])
+    assert program.answers(heirs._naming, "Base") == {"a.py": ("One", "Two", "Three", "Four")}
+    assert program.answers(heirs._naming, "Other") == {"a.py": ("Two", "Three")}
+    assert program.answers(heirs._naming, "Nobody") == {}
