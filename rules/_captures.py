@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tclint.fixes.places import FunctionNode
-from tclint.sources.tree import text
+from tclint.sources.tree import holders, text
 
 Scope = FunctionNode | ast.Module
 TRIGGERS = (b"cuda.graph(", b"CUDAGraph")
@@ -31,6 +31,8 @@ class Capture:
 def captures(tree: ast.Module) -> Iterator[Capture]:
     names = _capture_names(tree)
     for cls, function in scopes(tree):
+        if not any(isinstance(node, ast.With) for node in holders(function)):
+            continue  # most functions: a block is a statement, and those are soon gone through
         for node in _own_nodes(function):
             if not isinstance(node, ast.With):
                 continue

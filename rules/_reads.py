@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from tclint.events import Event, Store
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, Module, mentioning
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import Instance, Value
@@ -24,6 +24,7 @@ def read_in_files(event: Store, name: str, owner: Value) -> list[tuple[str, int,
     return [(path, line, column) for path, places in found.items() for line, column in places]
 
 
+@mentioning(0)
 def _reads(module: Module, name: str, cls: _Class | None, here: str) -> tuple[tuple[int, int], ...]:
     """In one file: `here`, or one that knows the class."""
     if re.search(rb"\.\s*" + name.encode() + rb"\b", module.data) is None:
@@ -49,6 +50,7 @@ def kept_by_caller(event: Event, method: Function, cls: Class) -> str | None:
     return f"line {place[1]}" if place[0] == method.module.path else f"{place[0]}:{place[1]}"
 
 
+@mentioning(0)
 def _kept_calls(module: Module, method: str, cls: str, home: str) -> int:
     """The first line of one file, which knows the class; 0 where there is none."""
     if not _knows(module, cls, home) or re.search(rb"\.\s*" + method.encode() + rb"\s*\(", module.data) is None:

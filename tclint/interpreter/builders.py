@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from tclint.program import Class, Module
+from tclint.program import Class, Module, mentioning
 from tclint.sources import roles
 from tclint.sources.tree import kinds, nodes
 
@@ -16,10 +16,9 @@ def is_built(cls: Class) -> bool:
     return any(not roles.is_test(path) for path in cls.module.program.answers(_building, cls.name))
 
 
+@mentioning(0)
 def _building(module: Module, name: str) -> bool:
     """Whether a file calls a class by its name."""
-    if name.encode() not in module.data:
-        return False
     return re.search(rf"(?<!\w)(?<!class ){re.escape(name)}\(".encode(), module.data) is not None
 
 
@@ -37,16 +36,18 @@ def is_built_openly(cls: Class) -> bool:
     return not _may_be_class(cls.name) or any(cls.module.program.answers(_builds_openly, cls.name).values())
 
 
+@mentioning(0)
 def _builds_openly(module: Module, cls: str) -> bool:
     if cls.encode() not in module.data or roles.is_test(module.path):
         return False
     return None in module.index(_uses).get(cls, ())
 
 
+@mentioning(0)
 def _builds(module: Module, cls: str, parameter: str, most: int) -> str:
     """How a file uses a class: nothing where it does not; `plainly` where it only calls it, with at most so many arguments by
     position and without this one by name."""
-    if cls.encode() not in module.data or roles.is_test(module.path):
+    if roles.is_test(module.path):
         return ""
     uses = module.index(_uses).get(cls, ())
     if not all(use is not None and use[0] <= most and parameter not in use[1] for use in uses):

@@ -89,8 +89,7 @@ class Constructions:
 
     def _tested(self, cls: Class) -> frozenset[str]:
         """The attributes that methods of a class ask for in a condition: what hangs on the others is no other code."""
-        methods = (method for each in self._interp.classes.mro(cls) for method in each.methods.values())
-        return frozenset().union(*(each.node_index(asked_of) for each in methods if each.name != "__init__"))
+        return frozenset().union(*(each.index(_tested_in) for each in self._interp.classes.mro(cls)))
 
     def _keep(self, instance: Instance, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
         count = self._learned.construction_count
@@ -142,6 +141,12 @@ class Constructions:
         merged = {k: join(v, keywords[k]) if k in keywords else v for k, v in old_keywords.items()}
         self._learned.constructions[instance.key] = (joined, merged)
         self.constructed[instance.key] = instance
+
+
+def _tested_in(cls: Class) -> frozenset[str]:
+    """The same of one class: it is asked of all objects of the classes below."""
+    methods = (method for method in cls.methods.values() if method.name != "__init__")
+    return frozenset().union(*(method.node_index(asked_of) for method in methods))
 
 
 def asked_of(method: ast.AST) -> frozenset[str]:

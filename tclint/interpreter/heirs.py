@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import builders, constructors
@@ -23,6 +23,10 @@ _NEVER: Final = frozenset(
     | {"builtins.bool", "torch.Tensor", "numpy.ndarray"}
 )
 """Of what no object of a class of the program is an instance, unless it is below it."""
+
+
+_HEADER: Final = re.compile(rb"\nclass[ \t]+(\w+)[^\n(:]*\(([^):]*)")
+_WORD: Final = re.compile(rb"\w+")
 
 
 def below(interp: Interpreter, cls: Class) -> Iterator[Class]:
@@ -72,10 +76,16 @@ def _below(interp: Interpreter, cls: Class, seen: dict[Class, None]) -> Iterator
 
 def _naming(module: Module, name: str) -> tuple[str, ...]:
     """The classes of a file that name one among their bases."""
-    if name.encode() not in module.data:
-        return ()
-    written = rf"\nclass[ \t]+(\w+)[^\n(:]*\([^):]*\b{re.escape(name)}\b".encode()
-    return tuple(found[1].decode() for found in re.finditer(written, lines_of(module.data)))
+    return module.index(_headers).get(name.encode(), ())
+
+
+def _headers(module: Module) -> Mapping[bytes, tuple[str, ...]]:
+    """By the words among the bases of the classes of a file, the names of these. Asked for each class that somebody may be below."""
+    found: dict[bytes, dict[str, None]] = {}
+    for name, bases in _HEADER.findall(lines_of(module.data)):
+        for word in _WORD.findall(bases):
+            found.setdefault(word, {})[name.decode()] = None
+    return {word: tuple(names) for word, names in found.items()}
 
 
 def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tclint.program import Function, Module
+from tclint.program import Function, Module, mentioning
 from tclint.sources.text import lines_of
 from tclint.values import Const
 
@@ -23,9 +23,8 @@ def default_of_flag(function: Function, parameter: ast.arg, default: ast.expr | 
     return Const(default.value)
 
 
+@mentioning(0)
 def _gives_another(module: Module, name: str, default: str) -> bool:
     """Whether a file holds `name=…` with something else than a default. An assignment counts too: it may be handed on."""
-    if name.encode() not in module.data:
-        return False
     given = re.finditer(rf"(?<![\w.]){re.escape(name)}[ \t]*=[ \t]*(?!=)(\w*)".encode(), lines_of(module.data))
     return any(found[1] != default.encode() for found in given)

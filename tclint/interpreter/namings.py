@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tclint.program import Class, Function, Module
+from tclint.program import Class, Function, Module, mentioning
 from tclint.sources import roles
 from tclint.sources.text import lines_of
 from tclint.values import ClassValue, External
@@ -46,10 +46,9 @@ def _waits_for_its_name(interp: Interpreter, function: Function, cls: Class) -> 
     return not function.name.startswith("_" if foreign else "__") and not (foreign and function.name == "forward")
 
 
+@mentioning(0)
 def _uses(module: Module, name: str, path: str, address: str) -> bool:
     """Whether a file uses the name of a method of a class in a way that may call it."""
-    if name.encode() not in module.data:
-        return False
     text, word = lines_of(module.data), re.escape(name).encode()
     first = last = -1
     if module.path == path:

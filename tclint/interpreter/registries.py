@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.program import Class, Function, Import, Module
+from tclint.program import Class, Function, Import, Module, mentioning
 from tclint.sources.text import lines_of
 from tclint.sources.tree import holders, names_read, own
 from tclint.values import UNKNOWN, ClassValue, Const, Dict, FunctionValue, Instance, Value, join_all
@@ -390,6 +390,7 @@ def _used(module: Module) -> frozenset[bytes]:
     return frozenset(name.rpartition(b".")[2] for name in _USED.findall(lines_of(module.data)))
 
 
+@mentioning(0)
 def _uses(module: Module, function: str) -> tuple[int, ...]:
     """Where in the body of a file a function of this name stands above a definition, or is called for nothing else."""
     if function.encode() not in module.index(_used):

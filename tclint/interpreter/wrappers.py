@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
@@ -71,18 +71,28 @@ def is_another_language(frame: Frame, decorator: External, function: Function) -
     if function.cls is not None or isinstance(node, ast.Lambda) or package in _PYTHON:
         return False
     parameters = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    typed = [_packages(frame, p.annotation) for p in parameters if p.annotation is not None]
-    if package not in set[str]().union(*typed):
+    if package not in _packages(frame, _names_in(*(p.annotation for p in parameters if p.annotation is not None))):
         return False
-    called = [n.func for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Call)]
-    used = set[str]().union(*(_packages(frame, func) for func in called))
+    used = _packages(frame, function.node_index(_named_by_calls))
     return package in used and "torch" not in used
 
 
-def _packages(frame: Frame, node: ast.expr) -> set[str]:
-    """The packages that the names in an expression come from, those that are not the program's."""
-    names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    values = [frame.interp.names.value(frame.module, name.id) for name in names]
+def _named_by_calls(node: ast.AST) -> tuple[str, ...]:
+    """The names in what a function calls, those of its decorators left out: asked wherever it is named."""
+    body = node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    called = (n.func for statement in body for n in nodes(statement) if isinstance(n, ast.Call))
+    return _names_in(*called)
+
+
+def _names_in(*expressions: ast.expr) -> tuple[str, ...]:
+    """The names in some expressions, each once."""
+    found = (n.id for each in expressions for n in nodes(each) if isinstance(n, ast.Name))
+    return tuple(dict.fromkeys(found))
+
+
+def _packages(frame: Frame, names: Iterable[str]) -> set[str]:
+    """The packages that names come from, those that are not the program's."""
+    values = [frame.interp.names.value(frame.module, name) for name in names]
     return {value.name.partition(".")[0] for value in values if isinstance(value, External)}
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tclint.program.symbols import Lookup
 
@@ -32,6 +32,21 @@ class Answers(dict[str, Any]):
         return made[build.__qualname__]  # type: ignore[no-any-return]
 
 
+_Scan = TypeVar("_Scan", bound=Callable[..., Any])
+_MENTIONED: Final[dict[Callable[..., Any], int]] = {}
+"""The scans that speak of a word, each with the number of the argument that is it."""
+
+
+def mentioning(number: int) -> Callable[[_Scan], _Scan]:
+    """Marks a scan that says nothing of a file in whose text one of its arguments, the one with this number, does not stand."""
+
+    def mark(scan: _Scan) -> _Scan:
+        _MENTIONED[scan] = number
+        return scan
+
+    return mark
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A function of a file and of plain values, to be found again by its name."""
@@ -51,10 +66,14 @@ class Question:
         scan = getattr(sys.modules.get(module), function, None)
         return cls(scan, ast.literal_eval(args)) if callable(scan) else None
 
-    def of(self, module: Module) -> Any:
-        """What is to be said of one file. What that takes of the file is nobody else's business."""
-        with module.program.unwatched():
-            return self.scan(module, *self.args)
+    def of(self, modules: Iterable[Module]) -> dict[str, Any]:
+        """By path, what is to be said of the files of which something is. What that takes of a file is nobody else's business."""
+        number = _MENTIONED.get(self.scan)
+        # Thousands of files are asked, and few hold the word: the others are not even called for.
+        word = self.args[number].encode() if number is not None else b""
+        asked = modules if not word else [module for module in modules if word in module.raw]
+        told = ((module.path, self.scan(module, *self.args)) for module in asked)
+        return {path: answer for path, answer in told if answer}
 
 
 def digest(answers: Answers) -> str:

@@ -45,6 +45,7 @@ class Module:
         "_plain",
         "_promised",
         "_rebound",
+        "_statements",
         "_tree",
         "_tree_indexes",
         "asked",
@@ -91,6 +92,7 @@ class Module:
         self._tree_indexes: dict[object, object] = {}
         self._index: Index | None = None
         self._nodes: list[ast.AST] | None = None
+        self._statements: dict[int, ast.AST] = {}
         self._offsets: array[int] | None = None
         self._plain: bool | None = None  # lines can be parsed by themselves
         self._tree: ast.Module | None = None
@@ -238,6 +240,7 @@ class Module:
         self._tree = None
         self._tree_indexes.clear()
         self._nodes = None
+        self._statements.clear()
 
     def node(self, ordinal: int) -> ast.AST:
         """The function, class (its body may be missing) or assignment with this number."""
@@ -246,8 +249,10 @@ class Module:
             if self._tree is None and index is not None:
                 if ordinal in index.folded:
                     index.heads[ordinal] = kept_index.head(index.folded.pop(ordinal))
-                node = index.heads.get(ordinal) or self._reread(*index.spans[ordinal])
+                node = index.heads.get(ordinal) or self._statements.get(ordinal) or self._reread(*index.spans[ordinal])
                 if node is not None:
+                    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                        self._statements[ordinal] = node  # a constant of the file: it is asked for again and again
                     return node
             self._nodes = list(numbered(self._parsed().body))
         return self._nodes[ordinal]

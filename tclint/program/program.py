@@ -42,6 +42,8 @@ class Program:
         self.touched: set[Touched] = set()
         """What of which files was asked for, and what was asked of all. What a result was read from it depends on."""
         self.by_place: dict[str, Module] = {}
+        self._words: set[str] = set()
+        """The last words of the places: what an import must end with to mean a file."""
         self._resolved: dict[tuple[str, str], Module | None] = {}
         self._decided: dict[tuple[str, str], list[Module]] = {}
         """The files whose content decides what an import means."""
@@ -86,6 +88,7 @@ class Program:
             program.modules.append(module)
             place = absolute[:-12] if module.is_package else os.path.splitext(absolute)[0]
             program.by_place[place] = module
+            program._words.add(os.path.basename(place))
         # A package that is installed by itself says nothing of what lies beside it.
         program._roots = [(os.path.dirname(r), os.path.basename(r)) if r in packages else (r, "") for r in roots]
         program._top = os.path.commonpath([m.directory for m in program.modules]) if program.modules else ""
@@ -149,6 +152,9 @@ class Program:
         return self._of_libraries[dotted]
 
     def _find(self, importer: Module, dotted: str) -> Module | None:
+        # Wherever it starts from: most names are a library's, or what a file defines.
+        if dotted.rpartition(".")[2] not in self._words:
+            return None
         relative = dotted.replace(".", os.sep)
         # The folder that holds the importer's package first, then those above it: one of them is on sys.path. Folders
         # inside the package are not: `import logging` in pkg/utils/logging.py means the standard library.
@@ -219,8 +225,8 @@ class Program:
         """
         question = Question(scan, args)
         if question not in self.answered:
-            told = ((module.path, question.of(module)) for module in self.modules)
-            self.answered[question] = Answers((path, answer) for path, answer in told if answer)
+            with self.unwatched():
+                self.answered[question] = Answers(question.of(self.modules))
         self.touched.add(question)
         return self.answered[question]
 

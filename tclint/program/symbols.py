@@ -177,17 +177,7 @@ class Function(Promised):
 
     def index(self, build: Callable[[Function], Lookup]) -> Lookup:
         """What `build` makes of the function, made once for as long as its node is held."""
-        program = self.module.program
-        found = self._indexes.get(build)
-        if found is None:
-            with program.unwatched() as touched:
-                touched.add(self._extent)
-                value = build(self)
-            found = self._indexes[build] = (value, touched)
-            if len(touched) > 1 and any(getattr(each, "module", each) is not self.module for each in touched):
-                program.crossing.append((self._indexes, build))
-        program.touched.update(found[1])
-        return found[0]  # type: ignore[return-value]
+        return _made_once(self._indexes, build, self, self._extent)
 
     def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
         """What `build` makes of the node, made once for as long as it is held."""
@@ -265,6 +255,29 @@ class Function(Promised):
         self._stored = frozenset([n.id for n in names if type(n.ctx) is ast.Store])
 
 
+_Defined = TypeVar("_Defined", "Function", "Class")
+
+
+def _made_once(
+    known: dict[object, tuple[object, Iterable[Touched]]],
+    build: Callable[[_Defined], Lookup],
+    subject: _Defined,
+    extent: Touched,
+) -> Lookup:
+    """What `build` makes of a definition; whoever asks depends on all that it was made from, and on the definition."""
+    program = subject.module.program
+    found = known.get(build)
+    if found is None:
+        with program.unwatched() as touched:
+            touched.add(extent)
+            value = build(subject)
+        found = known[build] = (value, touched)
+        if len(touched) > 1 and any(getattr(each, "module", each) is not subject.module for each in touched):
+            program.crossing.append((known, build))
+    program.touched.update(found[1])
+    return found[0]  # type: ignore[return-value]
+
+
 def _is_text(statement: ast.stmt) -> bool:
     """Whether a statement is a docstring or `...`."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -278,7 +291,7 @@ def _is_not_implemented(error: ast.expr | None) -> bool:
 class Class(Promised):
     """A class: its methods, class-level assignments and bases, with inheritance resolved by the interpreter."""
 
-    __slots__ = ("_assignments", "_methods", "name", "ordinal", "outer", "qualname")
+    __slots__ = ("_assignments", "_indexes", "_methods", "name", "ordinal", "outer", "qualname")
 
     def __init__(self, module: Module, name: str, qualname: str, ordinal: int, address: str) -> None:
         self.module = module
@@ -288,6 +301,11 @@ class Class(Promised):
         self.ordinal = ordinal
         self._methods: dict[str, Function] = {}
         self._assignments: dict[str, Assignment] = {}
+        self._indexes: dict[object, tuple[object, Iterable[Touched]]] = {}
+
+    def index(self, build: Callable[[Class], Lookup]) -> Lookup:
+        """What `build` makes of the class and its methods, made once. It outlives their nodes: it had better hold none."""
+        return _made_once(self._indexes, build, self, self)
 
     @property
     def methods(self) -> dict[str, Function]:

@@ -38,6 +38,8 @@ class Assembly:
     active: Sequence[Rule]
     commented: Container[str]
     """Files that may hold comments which silence something."""
+    marked: Container[str]
+    """Those of them whose comments are looked at even where nothing is found."""
     assumed: bool
     torch: str
     absolute: Mapping[str, str]
@@ -139,12 +141,10 @@ class Assembly:
         flagged = {f.path for f in findings}
         modules = {module.path: module for module in self.reading.program.modules}
         for path in sorted(self.reading.reported):
-            if path not in self.commented:
-                continue
-            data = modules[path].data
-            if b"tclint:" in data or path in flagged:
+            # Most files with a noqa hold no finding: they are not even read.
+            if path in self.marked or (path in flagged and path in self.commented):
                 try:
-                    texts[path] = decode(path, data)
+                    texts[path] = decode(path, modules[path].data)
                 except Unparsable:
                     continue
         return texts

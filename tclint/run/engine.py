@@ -101,7 +101,9 @@ def _run(
             *memo.by_content(f"comments {reading.hashes.get(path)}", lambda: tuple(suppress.scan(text)))
         )
 
-    assembly = Assembly(reading, settings, known, active, found.commented, found.assumed, torch, absolute, scanned)
+    assembly = Assembly(
+        reading, settings, known, active, found.commented, found.marked, found.assumed, torch, absolute, scanned
+    )
     told = assembly.report(found.results), near(found.results, reading.reported)
     if lasting is not None:
         lasting.keep(reading.program)

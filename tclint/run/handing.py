@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,6 +48,20 @@ class _Uses:
     """Of `from target import name as bound`."""
 
 
+@dataclass(slots=True)
+class _Taken:
+    """What the text of a file seems to take of another one: never less than it does."""
+
+    names: set[str] = field(default_factory=set)
+    """A star stands for all."""
+    whole: bool = False
+    """Whether it may have the other file itself, or a package that it is in."""
+
+    def some_of(self, known: Container[str]) -> bool:
+        """Whether it takes one of these names."""
+        return any(name in known or name == "*" for name in self.names)
+
+
 def leading(
     program: Program, wanted: Collection[str], keeping: Callable[[Module], Iterable[str]]
 ) -> frozenset[str] | None:
@@ -65,7 +79,8 @@ class _Search:
         self._keeping = keeping
         self._handed: dict[str, set[str]] = {}
         """By file, the names that have to do with the wanted ones."""
-        self._users: dict[str, list[Module]] = {}
+        self._users: dict[str, list[tuple[Module, _Taken]]] = {}
+        self._imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._uses: dict[str, _Uses] = {}
         self._ahead: dict[str, None] = {}
 
@@ -75,9 +90,14 @@ class _Search:
         while self._ahead and len(self._handed) <= _MOST:
             path = next(iter(self._ahead))
             del self._ahead[path]
-            module = self._program.by_path[path]
-            for user in self._importers(module):
-                self._follow(user, module)
+            module, known = self._program.by_path[path], self._handed[path]
+            taken = self._importers(module)
+            # Counted before any of them is parsed: where they are too many, it was for nothing.
+            if len(self._handed.keys() | {user.path for user, some in taken if some.some_of(known)}) > _MOST:
+                return None
+            for user, some in taken:
+                if some.whole or some.some_of(known):
+                    self._follow(user, module)
         return frozenset(self._handed) if len(self._handed) <= _MOST else None
 
     def _hand(self, module: Module, names: Iterable[str]) -> None:
@@ -135,34 +155,44 @@ class _Search:
             p is not None and p.is_package and f"{module.directory}/".startswith(f"{p.directory}/") for p in found
         )
 
-    def _importers(self, module: Module) -> list[Module]:
-        """The files whose text may import another one."""
+    def _importers(self, module: Module) -> list[tuple[Module, _Taken]]:
+        """The files whose text may import another one, with what it seems to take of that."""
         known = self._users.get(module.path)
         if known is None:
             word = _word(module)
             text = word.encode()
-            known = self._users[module.path] = [
+            near = (
                 each
                 for each in self._program.modules
-                if each is not module
-                and (text in each.raw or (module.is_package and word in each.package.split(".")))
-                and self._may_import(each, module)
-            ]
+                if each is not module and (text in each.raw or (module.is_package and word in each.package.split(".")))
+            )
+            taken = ((each, self._taken(each, module)) for each in near)
+            known = self._users[module.path] = [(each, some) for each, some in taken if some.whole or some.names]
         return known
 
-    def _may_import(self, user: Module, module: Module) -> bool:
-        find = self._program.find
-        for each in imports(user.raw):
-            target = absolute_name(user, each.target, each.level)
-            for dotted in (target, *(f"{target}.{name}" for name in each.names if name != "*")):
-                found = find(user, dotted)
-                if found is module:
-                    return True
-                # `import pkg`, and `pkg.part.Name` later.
-                if found is not None and found.is_package and f"{module.directory}/".startswith(f"{found.directory}/"):
-                    if b".%b" % _word(module).encode() in user.raw or _GETS.search(user.raw) is not None:
-                        return True
-        return False
+    def _taken(self, user: Module, module: Module) -> _Taken:
+        find, found = self._program.find, _Taken()
+        for target, names in self._imports_of(user):
+            if find(user, target) is module:
+                found.names.update(names)
+                found.whole |= not names
+            # What is bound: `pkg` of `import pkg`, and `pkg.part.Name` later.
+            for dotted in [f"{target}.{name}" for name in names if name != "*"] or [target]:
+                held = find(user, dotted)
+                if held is module:
+                    found.whole = True
+                elif held is not None and held.is_package and f"{module.directory}/".startswith(f"{held.directory}/"):
+                    text = b".%b" % _word(module).encode()
+                    found.whole |= text in user.raw or _GETS.search(user.raw) is not None
+        return found
+
+    def _imports_of(self, user: Module) -> list[tuple[str, tuple[str, ...]]]:
+        known = self._imports.get(user.path)
+        if known is None:
+            known = self._imports[user.path] = [
+                (absolute_name(user, each.target, each.level), each.names) for each in imports(user.raw)
+            ]
+        return known
 
     def _used(self, module: Module) -> _Uses:
         if module.path not in self._uses:

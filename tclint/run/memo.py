@@ -6,6 +6,7 @@ while those are the same.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -176,14 +177,13 @@ class Memo:
         changed = self._changed_since(kept[0]) if kept is not None else None
         if known is None:
             said = kept[1] if kept is not None else {}
-            if changed is None:
-                told = {m.path: question.of(m) for m in self.program.modules}
-            else:
-                told = {path: answer for path, answer in said.items() if path not in changed}
-                told |= {path: question.of(self.program.by_path[path]) for path in changed & self.program.paths}
-            known = self.program.answered[question] = Answers(
-                (path, answer) for path, answer in sorted(told.items()) if answer
-            )
+            with self.program.unwatched():
+                if changed is None:
+                    told = question.of(self.program.modules)
+                else:
+                    told = {path: answer for path, answer in said.items() if path not in changed}
+                    told |= question.of([self.program.by_path[path] for path in changed & self.program.paths])
+            known = self.program.answered[question] = Answers(sorted(told.items()))
         if changed is None or changed:
             self.cache.put(key, (self.hashes, dict(known)))
         return known
@@ -207,7 +207,10 @@ class Memo:
 
 
 class _Indexes:
-    """The indexes of files, by what they hold."""
+    """The indexes of files, by what they hold.
+
+    As bytes: they are most of what is kept, and few are asked for where little changed.
+    """
 
     def __init__(self, cache: Cache, hashes: Mapping[str, str]) -> None:
         self._cache = cache
@@ -215,12 +218,13 @@ class _Indexes:
 
     def recall(self, module: Module) -> Kept | None:
         now = self._hashes.get(module.path)
-        found: Kept | None = self._cache.get(f"index {module.package} {now}") if now else None
+        data = self._cache.get(f"index {module.package} {now}") if now else None
+        found: Kept | None = marshal.loads(data) if data is not None else None
         return found
 
     def keep(self, module: Module, kept: Kept) -> None:
         if now := self._hashes.get(module.path):
-            self._cache.put(f"index {module.package} {now}", kept)
+            self._cache.put(f"index {module.package} {now}", marshal.dumps(kept))
 
 
 def condition(read: Iterable[str], told: Mapping[str, str]) -> str:

@@ -61,6 +61,8 @@ class Interpreted:
     """Whether some `forward` was taken as compiled."""
     commented: frozenset[str]
     """Files that may hold comments which silence something."""
+    marked: frozenset[str]
+    """Those of them that may hold comments which are tclint's alone."""
 
 
 class Plan:
@@ -83,6 +85,8 @@ class Plan:
         for module in self.program.modules if helping else ():
             if not self.glances[module.path].compiles and self._imports_any(module, helping):
                 self.glances[module.path] = glance.glance(module.data, names, triggers)
+        self._links: dict[str, tuple[str, ...]] = {}
+        """What was asked of imports: in a run about a few files the same is asked again and again."""
         self.inheriting = glance.inheriting(self.glances) | self._below_libraries()
         self.chosen = [
             m
@@ -180,7 +184,8 @@ class Plan:
         results += [Result.unpacked(value) for value in found if value is not None]
         self._check_rest()
         commented = frozenset(path for path, seen in self.glances.items() if seen.comments)
-        return Interpreted(results, self.assumed, commented)
+        marked = frozenset(path for path in commented if self.glances[path].marked)
+        return Interpreted(results, self.assumed, commented, marked)
 
     # -- compile sites ------------------------------------------------------------------------------------------
 
@@ -335,8 +340,10 @@ class Plan:
         return tested if any(not is_test(path) for path in self.reported) else found
 
     def links(self, module: Module) -> tuple[str, ...]:
-        links: tuple[str, ...] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
-        return links
+        found = self._links.get(module.path)
+        if found is None:
+            found = self._links[module.path] = self.memo.traced(f"linked {module.path}", lambda: links_of(module))
+        return found
 
     def _still_outermost(self, paths: tuple[str, ...], value: Any) -> bool:
         files = Entered.unpacked(value).files

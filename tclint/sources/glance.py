@@ -6,7 +6,8 @@ A glance is a pure function of the bytes (and of the names the configuration giv
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tclint.model.settings import Settings
@@ -19,6 +20,7 @@ COMPILES: Final = (
     rb"|cudagraph_mark|cudagraphs\b|\bCUDAGraph\b|graphed_callables"
 )
 _CAPTURES: Final = re.compile(rb"\bCUDAGraph\b|graphed_callables|mark_unbacked")
+_CAPTURING: Final = (b"CUDAGraph", b"graphed_callables", b"mark_unbacked")
 # Looking for each plain text first is far faster than one large pattern.
 _PARTS: Final = [(re.compile(p), re.sub(rb"\(\?.*?\)|\\b|\\", b"", p)) for p in COMPILES.split(b"|")]
 _FORWARD: Final = re.compile(rb"def forward\b")
@@ -47,6 +49,8 @@ class Glance(NamedTuple):
     """Holds calls of CUDA-graph functions that rules look at outside of compiled code too."""
     comments: bool
     """May hold comments that silence findings."""
+    marked: bool
+    """May hold comments that are tclint's alone: one that silences nothing is told."""
     built: frozenset[str]
     """Class names the file calls: a module built by another is no outermost root."""
     classes: frozenset[str]
@@ -70,8 +74,8 @@ def configured(settings: Settings) -> list[bytes]:
 
 def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Sequence[bytes]]]) -> Glance:
     """One look at a file. `names` are functions known to compile, `triggers` the texts that rules wait for, by code."""
-    held = {text: text in data for _, texts in triggers for text in texts}
-    compiling = compiles(data) or any(name in data for name in names)
+    held = _sieve(tuple([text for _, texts in triggers for text in texts])).held_by(data)
+    compiling = _compiles(data, held) or any(name in data for name in names)
     classes, bases = _derived(data)
     called = not bases.isdisjoint(_CALLING)
     forward = called or b"forward" in data
@@ -79,23 +83,56 @@ def glance(data: bytes, names: Sequence[bytes], triggers: Sequence[tuple[str, Se
         root=called or (forward and _FORWARD.search(data) is not None),
         forward=forward,
         compiles=compiling,
-        asks=compiling and _CAPTURES.search(data) is not None,
-        comments=b"tclint:" in data or b"noqa" in data,
+        asks=compiling and not held.isdisjoint(_CAPTURING) and _CAPTURES.search(data) is not None,
+        comments=(marked := b"tclint:" in data) or b"noqa" in data,
+        marked=marked,
         built=_built(data) if forward or classes else frozenset(),
         classes=classes,
         bases=bases,
         words=_import_words(data) if forward or compiling or classes else frozenset(),
-        listeners=tuple(code for code, texts in triggers if any(held[text] for text in texts)),
+        listeners=tuple(code for code, texts in triggers if not held.isdisjoint(texts)),
         helpers=helpers(data) if compiling else frozenset(),
     )
 
 
 def compiles(data: bytes) -> bool:
     """Whether `COMPILES` matches."""
-    named = b"compile" in data
-    return any(
-        (named or b"compile" not in literal) and literal in data and pattern.search(data) for pattern, literal in _PARTS
-    )
+    return _compiles(data, _sieve(()).held_by(data))
+
+
+def _compiles(data: bytes, held: Container[bytes]) -> bool:
+    return any(literal in held and pattern.search(data) for pattern, literal in _PARTS)
+
+
+class _Sieve:
+    """Which of some texts a file holds, and of the literals of `COMPILES`: thousands of files are asked for dozens of them.
+
+    What several of them have in common is looked for first: most files hold none of those.
+    """
+
+    def __init__(self, texts: Iterable[bytes]) -> None:
+        left = set(texts)
+        self._groups: list[tuple[bytes, tuple[bytes, ...]]] = []
+        while left:
+            some = {part for text in left for part in (text, *_LETTERS.findall(text))}
+            # Of parts that are as common, the longest is the rarest; the rest of the order is for nobody to see.
+            _, _, common = max((sum(part in text for text in left), len(part), part) for part in some)
+            group = tuple(sorted(text for text in left if common in text))
+            self._groups.append((common, group))
+            left.difference_update(group)
+
+    def held_by(self, data: bytes) -> set[bytes]:
+        """Those that stand in a text."""
+        groups = (group for common, group in self._groups if common in data)
+        return {text for group in groups for text in group if text in data}
+
+
+_LETTERS: Final = re.compile(rb"[A-Za-z]{4,}")
+
+
+@lru_cache(maxsize=8)
+def _sieve(texts: tuple[bytes, ...]) -> _Sieve:
+    return _Sieve((*texts, *(literal for _, literal in _PARTS), *_CAPTURING))
 
 
 def imports_any(data: bytes, names: Sequence[str]) -> bool:

@@ -6,6 +6,10 @@ import re
 from typing import Final
 
 _COMPILED: Final = re.compile(rb"\btorch\.compile\(\s*\**(\w+)|(?<![\w.])(\w+)\.compile\(")
+_CALL: Final = b".compile("
+_LAST_WORD: Final = re.compile(rb"\w+\Z")
+_LONGEST: Final = 100
+"""Letters of a name: a longer one is none that a parameter has."""
 _DEFINED: Final = re.compile(rb"^([ \t]*)def[ \t]+(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
 _PARAMETER: Final = re.compile(rb"(?:^|,)\s*\**(\w+)")
 _GIVEN_BACK: Final = re.compile(rb"\breturn[ \t(]+torch\.compile\(\s*(\w+)")
@@ -20,17 +24,20 @@ def helpers(data: bytes) -> frozenset[str]:
     Of methods, with a dot before the name, those that give it back: whoever calls them need not import the name.
     """
     found: set[bytes] = set()
-    for match in _DEFINED.finditer(data) if _COMPILED.search(data) else ():
+    compiled = _compiled(data)
+    for match in _DEFINED.finditer(data) if compiled else ():
         indent, name, parameters = match.groups()
         if indent and _NOT_TOLD.fullmatch(name):
             continue
+        given = set(_PARAMETER.findall(parameters))
+        if given.isdisjoint(compiled):
+            continue  # most functions: where they end need not be looked for
         after = re.compile(_OUTSIDE % len(indent), re.MULTILINE).search(data, match.end())
         body = data[match.end() : after.start() if after is not None else len(data)]
-        given = set(_PARAMETER.findall(parameters))
         is_method = bool(indent) and not given.isdisjoint(_OWNERS)
         if is_method and not given.isdisjoint(_GIVEN_BACK.findall(body)):
             found.add(b"." + name)
-        elif not indent and any({*names} & (given | _given_inside(body)) for names in _COMPILED.findall(body)):
+        elif not indent and not (given | _given_inside(body)).isdisjoint(_compiled(body)):
             found.add(name)
     return frozenset(name.decode() for name in found)
 
@@ -38,6 +45,20 @@ def helpers(data: bytes) -> frozenset[str]:
 def _given_inside(body: bytes) -> set[bytes]:
     """The parameters of the functions in a function: `def compiled(**options): def decorate(f): return torch.compile(f, **options)`."""
     return {name for match in _DEFINED.finditer(body) for name in _PARAMETER.findall(match[3])} - _OWNERS
+
+
+def _compiled(data: bytes) -> set[bytes]:
+    """The names that `torch.compile` is handed in a text, and those of which `compile` is called."""
+    found: set[bytes] = set()
+    # The call first, then the word before it: a pattern that begins with a word is tried at each word of the file.
+    call = data.find(_CALL)
+    while call >= 0:
+        word = _LAST_WORD.search(data[max(0, call - _LONGEST) : call])
+        match = _COMPILED.match(data, call - len(word[0])) if word is not None else None
+        if match is not None:
+            found.add(match[1] or match[2])
+        call = data.find(_CALL, call + 1)
+    return found
 
 
 _OWNERS: Final = frozenset({b"self", b"cls"})

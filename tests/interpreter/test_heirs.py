@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from lintkit import PRELUDE, Project, lint
 
+from tclint.interpreter import heirs
+from tclint.program import Program
+
 BASE = """
 from abc import abstractmethod
 
@@ -149,3 +152,14 @@ def test_a_method_that_a_class_below_has_is_what_is_compiled_of_it(tmp_path: Pat
     Project(tmp_path).write({name: PRELUDE + text for name, text in sources.items()})
     found = [f for f in lint(cwd=tmp_path).findings if f.code == "TCL108" and not f.assumed]
     assert len(found) == count
+
+
+def test_which_classes_name_one_among_their_bases() -> None:
+    text = (
+        b"class One(Base): ...\nclass Two(lib.Base[int], Other): ...\nclass Three(\n    Other,\n    Base,\n): ...\n"
+        b"class Base: ...\nclass Four(BaseOf, metaclass=Base): ...\ndef f(Base): ...\n"
+    )
+    program = Program.build([("a.py", "/p/a.py", text, True), ("b.py", "/p/b.py", b"Base = 1\n", True)])
+    assert program.answers(heirs._naming, "Base") == {"a.py": ("One", "Two", "Three", "Four")}
+    assert program.answers(heirs._naming, "Other") == {"a.py": ("Two", "Three")}
+    assert program.answers(heirs._naming, "Nobody") == {}

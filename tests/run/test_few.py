@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from lintkit import Project
@@ -154,3 +154,27 @@ def test_a_name_is_handed_on() -> None:
 def test_more_than_a_few_files_are_no_few() -> None:
     files = {f"m{n}.py": f"from m{n - 1} import f{n - 1}\ndef f{n}():\n    return f{n - 1}()\n" for n in range(1, 99)}
     assert leads({"m0.py": "def f0():\n    return 1\n", **files}, "m0.py") is None
+
+
+def _program(files: Mapping[str, bytes]) -> Program:
+    return Program.build([(path, f"/p/{path}", data, True) for path, data in files.items()])
+
+
+def _parsed(program: Program) -> list[str]:
+    return [module.path for module in program.modules if module._tree is not None]
+
+
+def test_who_takes_other_names_of_a_file_is_not_parsed() -> None:
+    """Of what two files lead to, as many import one of them for what has nothing to do with the other."""
+    users = {f"u{i}.py": b"from b import help\n\nhelp()\n" for i in range(100)}
+    files = {"a.py": b"class Net: ...\n", "b.py": b"from a import Net\n\nBest = Net\n\ndef help(): ...\n", **users}
+    program = _program({**files, "c.py": b"import b\n\nmodel = b.Best()\n"})
+    assert handing.leading(program, ["a.py"], lambda module: ()) == {"a.py", "b.py", "c.py"}
+    assert _parsed(program) == ["a.py", "b.py", "c.py"]
+
+
+def test_too_many_users_are_counted_and_not_parsed() -> None:
+    users = {f"u{i}.py": b"from a import Net\n\nmodel = Net()\n" for i in range(100)}
+    program = _program({"a.py": b"class Net: ...\n", **users})
+    assert handing.leading(program, ["a.py"], lambda module: ()) is None
+    assert _parsed(program) == ["a.py"]

@@ -110,3 +110,25 @@ def test_files_that_inherit_a_forward_are_found_by_names() -> None:
         "mention.py": b"def forward(x): ...\n# class Base\n",
     }
     assert inheriting({path: glance(text, (), ()) for path, text in texts.items()}) == {"middle.py", "leaf.py"}
+
+
+def test_texts_that_have_something_in_common_are_told_apart() -> None:
+    triggers = [("ACME001", (b"torch.compile", b"recompile_limit")), ("ACME002", (b"TORCH_LOGS", b"[1:]"))]
+    for text in (
+        b"recompile_limit",
+        b"compile",
+        b"torch.compile(f)",
+        b"TORCH_TRACE",
+        b"TORCH_LOGS",
+        b"x[1:]",
+        b"import trace",
+    ):
+        told = {code for code, texts in triggers if any(each in text for each in texts)}
+        assert set(glance(text, (), triggers).listeners) == told
+
+
+def test_a_comment_of_ours_is_told_from_those_of_others() -> None:
+    assert glance(b"x = 1  # tclint: ignore\n", (), ()).marked
+    seen = glance(b"x = 1  # noqa: TCL101\n", (), ())
+    assert seen.comments
+    assert not seen.marked
