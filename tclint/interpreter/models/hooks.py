@@ -110,7 +110,8 @@ def _may_register(interp: Interpreter, cls: Class) -> bool:
     """Whether a class has a constructor in a file that registers hooks, its own or that of a base."""
     known = interp.knowledge.registers_hooks
     if cls not in known:
-        for each in reversed(interp.classes.mro(cls)):
+        read = all(base.cls in known for base in interp.classes.bases(cls) if isinstance(base, ClassValue))
+        for each in (cls,) if read else reversed(interp.classes.mro(cls)):
             if each not in known:
                 own = "__init__" in each.methods and each.module.index(_registers)
                 bases = (base.cls for base in interp.classes.bases(each) if isinstance(base, ClassValue))
