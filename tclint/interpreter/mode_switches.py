@@ -33,6 +33,9 @@ _SWITCHES: Final = re.compile(
 )
 _SELF: Final = frozenset(facts.named("gives its module back"))
 _OF_MODULES: Final = _SELF | frozenset(facts.named("is a method of every module"))
+_WALKS: Final = frozenset(name.rpartition(".")[2] for name in facts.named("walks the modules in a module")) | {
+    "get_submodule"
+}
 _WRAPS: Final = frozenset({"module", "_orig_mod"})
 """Under these names wrappers hold what they wrap."""
 _CONTAINERS: Final = frozenset(name for kind in (list, dict, set) for name in vars(kind) if not name.startswith("_"))
@@ -141,6 +144,8 @@ def _switched(node: ast.AST, called: dict[int, ast.Call]) -> tuple[ast.expr | No
     """What a node switches, if anything, and to which mode."""
     if isinstance(node, ast.Attribute) and node.attr in modes.TRAINING:
         call = called.get(id(node))
+        if call is not None and call.args and last_name(node.value) == "Module":
+            return call.args[0], EITHER  # `nn.Module.eval(model)`
         if call is None:
             return node.value, EITHER  # kept, or handed to somebody who calls it
         if node.attr == "eval":
@@ -186,6 +191,8 @@ def last_name(node: ast.expr) -> str:
         return last_name(node.value) if node.attr in _WRAPS else node.attr
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SELF:
         return last_name(node.func.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
+        return "self"
     return ""
 
 
@@ -219,7 +226,7 @@ def meant(node: ast.AST | None) -> Iterator[str]:
     elif isinstance(node, ast.Lambda):
         yield from meant(node.body)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in _SELF or node.func.attr in _CONTAINERS:
+        if node.func.attr in _SELF | _CONTAINERS | _WALKS:
             yield from meant(node.func.value)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "vars"):
         yield from (name for each in node.args for name in meant(each))
@@ -238,6 +245,8 @@ class _Reader:
         self._gives: set[tuple[str, str]] = set()
         self._made: set[tuple[str, str]] = set()
         self._keeps: set[tuple[str, str]] = set()
+        self._read: set[str] = set()
+        """The functions whose result is read as an attribute is."""
 
     def told(self) -> Told:
         for node in nodes(self._module.tree):
@@ -269,12 +278,18 @@ class _Reader:
                     and not any(getattr(each, "id", "") == "staticmethod" for each in node.decorator_list)
                 ):
                     names = names[1:]
+                if any(
+                    getattr(each, "id", getattr(each, "attr", "")).endswith("property") for each in node.decorator_list
+                ):
+                    self._read.add(node.name)
                 called = cls if inside and node.name == "__init__" else node.name
                 self._takes.add((called, tuple(names)))
                 self._block(node, node.name, cls)
             elif isinstance(node, ast.Lambda):
                 self._block(node, function, cls)
             elif isinstance(node, ast.ClassDef):
+                fields = [each.target for each in node.body if isinstance(each, ast.AnnAssign)]
+                self._takes.add((node.name, tuple(each.id for each in fields if isinstance(each, ast.Name))))
                 self._block(node, "", node.name)
             else:
                 self._statement(node, function, cls)
@@ -290,7 +305,9 @@ class _Reader:
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             self._bind(node.optional_vars, node.context_expr, cls)
         elif isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
-            self._gives.update((function, name) for name in (*meant(node.value), *_wrapped(node.value)))
+            given = {*meant(node.value), *_wrapped(node.value)}
+            self._gives.update((function, name) for name in given)
+            self._same.update((function, name) for name in given if function in self._read)
             self._gives.update((function, f"{name}()") for name in _calls(node.value))
         elif isinstance(node, ast.Call):
             self._call(node, cls)
@@ -317,6 +334,7 @@ class _Reader:
             self._into.update((name, holder) for _, name in named for holder in meant(keeper))
             if isinstance(keeper, ast.Name) and keeper.id == "self":
                 self._keeps.update((cls, name) for _, name in named)
+        self._into.update((name, key) for key, name in named if key.isidentifier())  # under which others may keep it
         kind = self._kind(node.func)
         if kind != HARMLESS:
             self._passed.update((callee, kind, key, name) for key, name in named)

@@ -184,7 +184,7 @@ class _Names:
     names: set[str]
     site: CompileSite
     _told: dict[str, Told] = field(default_factory=dict)
-    _factories: set[str] = field(default_factory=set)
+    factories: set[str] = field(default_factory=set)
     """The functions that give it."""
     _asked: set[str] = field(default_factory=set)
     """Those that gave something of these names."""
@@ -199,11 +199,11 @@ class _Names:
         """Find all of them; False where somebody gets it of whom nobody knows what he does."""
         self.paths = set(self.paths)
         while True:
-            before = len(self.names), len(self._factories), len(self.paths)
+            before = len(self.names), len(self.factories), len(self.paths)
             for path in sorted(self.paths):
                 if not self._through(self.told(path)):
                     return False
-            if before == (len(self.names), len(self._factories), len(self.paths)):
+            if before == (len(self.names), len(self.factories), len(self.paths)):
                 return True
             if len(self.paths) > _MOST:
                 return False
@@ -222,8 +222,8 @@ class _Names:
             if one in names or other in names:
                 names |= {one, other}
         names.update(holder for name, holder in told.into if name in names)
-        self._factories.update(function for function, name in told.gives if self._has(name))
-        names.update(bound for bound, callee in told.made if callee in self._factories)
+        self.factories.update(function for function, name in told.gives if self._has(name))
+        names.update(bound for bound, callee in told.made if callee in self.factories)
         for callee in {callee for bound, callee in told.made if bound in names} - self._asked:
             # What gives it to us may have put it into a mode before.
             self._asked.add(callee)
@@ -238,7 +238,7 @@ class _Names:
         return {path for path in found if self.site.test or not roles.is_test(path)}
 
     def _has(self, name: str) -> bool:
-        return name.removesuffix("()") in self._factories if name.endswith("()") else name in self.names
+        return name.removesuffix("()") in self.factories if name.endswith("()") else name in self.names
 
     def _handed(self, callee: str, kind: str, key: str, name: str) -> bool:
         """Follow one argument to its parameter, or a parameter to what is passed for it; False where nobody knows where it goes."""
@@ -305,7 +305,7 @@ class _Verdict:
         if row.name == "self":
             cls = self.interp.program.by_path[path].named(row.cls)
             return not isinstance(cls, Class) or self.interp.classes.is_nn_module(cls)
-        known = self.held.names | self.parts
+        known = self.held.names | self.parts | self.held.factories
         if row.given or row.name in known:
             return True  # of what a function is handed nobody knows what it is a part of
         return not row.name and (path in self.held.paths or not known.isdisjoint(row.names))

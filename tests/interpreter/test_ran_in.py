@@ -112,6 +112,13 @@ INFERENCE = (
             BOTH,
         ),
         (SCRIPT + "model.head.eval()\n", BOTH),
+        (SCRIPT + "for each in model.modules():\n    each.eval()\n", BOTH),
+        (SCRIPT + "model.apply(lambda each: each.eval())\n", BOTH),
+        (SCRIPT + "nn.Module.eval(model)\n", BOTH),
+        (SCRIPT + "class Kept:\n    @property\n    def net(self):\n        return model\nKept().net.eval()\n", BOTH),
+        (SCRIPT + "def get():\n    return model\nget().eval()\n", BOTH),
+        (SCRIPT + "from types import SimpleNamespace\nkept = SimpleNamespace(net=model)\nkept.net.eval()\n", BOTH),
+        (SCRIPT + "class State:\n    net: nn.Module\n    step: int\nState(model, 1).net.eval()\n", BOTH),
         (SCRIPT + "head = model.head\nhead.eval()\n", BOTH),
         (SCRIPT + "teacher = nn.Linear(8, 8)\nteacher.eval()\n", TRAINED),
         (SCRIPT + "import ignite\nignite.run(model)\n", BOTH),
@@ -171,6 +178,17 @@ JUDGE = "def judge(one):\n    one.eval()\n    return one\n"
 )
 def test_in_files_around(project: Project, name: str, text: str, told: list[str]) -> None:
     assert modes(project.write({"train.py": TRAINER, name: text})) == told
+
+
+def test_its_own_methods_may_switch_it(project: Project) -> None:
+    project.write({"train.py": TRAINER})
+    modes(project)
+    text = (project.root / "net.py").read_text()
+    for receiver in ("self", "super()"):
+        more = f"{text}\n    def freeze(self):\n        {receiver}.eval()\n"
+        project.write({"net.py": more})
+        lines = [f.line for f in project.lint().findings if f.path == "net.py"]
+        assert len(lines) == len(BOTH), receiver
 
 
 def test_where_it_is_handed_to(project: Project) -> None:
