@@ -411,7 +411,10 @@ class Plan:
 
 
 def _switched(module: Module) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not any(text in module.data for text in (b"dynamo.config", b"TORCHDYNAMO_", b"import config")):
+    data = module.data
+    # Many files import a `config` of their own: that of Dynamo comes from `_dynamo`.
+    bound = b"import config" in data and b"_dynamo" in data
+    if not bound and b"dynamo.config" not in data and b"TORCHDYNAMO_" not in data:
         return (), ()
     try:
         lasting, limited = dynamo_config.switched(parse(module.path, module.data))
