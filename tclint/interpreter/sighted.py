@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tclint.interpreter import assigned, exceptions, made_on
@@ -43,10 +43,12 @@ class Refused(Exception):
 
 def ways(frame: Frame, test: ast.expr) -> frozenset[bool]:
     """What a test comes to in the calls in sight; nothing where one of them does not tell."""
-    answers = _answers(frame, test)
-    if any(not isinstance(each, _PLAIN) or isinstance(each, Layout) or each == _UNKNOWN for each in answers):
-        return frozenset()
-    return frozenset(map(bool, answers))
+    found: set[bool] = set()
+    for each in _each(frame, test):
+        if not isinstance(each, _PLAIN) or isinstance(each, Layout) or each == _UNKNOWN:
+            return frozenset()  # the other calls need not be asked
+        found.add(bool(each))
+    return frozenset(found)
 
 
 def numbers(frame: Frame, node: ast.expr) -> Sequence[int | float | bool] | None:
@@ -114,17 +116,21 @@ def _is_left_out(frame: Frame, statement: ast.stmt, block: str) -> bool:
 
 
 def _answers(frame: Frame, node: ast.expr) -> list[Any]:
+    return list(_each(frame, node))
+
+
+def _each(frame: Frame, node: ast.expr) -> Iterator[Any]:
+    """What an expression comes to, call by call."""
     evidence = frame.region.evidence if frame.region is not None else None
-    found: list[Any] = []
-    with frame.interp.emitter.silence:
-        for row in evidence.rows if evidence is not None else ():
+    for row in evidence.rows if evidence is not None else ():
+        with frame.interp.emitter.silence:
             try:
-                found.append(_Witness(row).value(frame, node))
+                found = _Witness(row).value(frame, node)
             except Refused:
-                found.append(Refused)
+                found = Refused
             except (ArithmeticError, IndexError, TypeError, ValueError):
-                found.append(_UNKNOWN)
-    return found
+                found = _UNKNOWN
+        yield found
 
 
 class _Witness:
@@ -133,6 +139,8 @@ class _Witness:
     def __init__(self, row: Mapping[str, Value]) -> None:
         self._row = row
         self._depth = 0
+        self._read: dict[tuple[int, int, int], Any] = {}
+        """What names hold, by frame, place and depth: an expression that reads one twice would ask all behind it twice, and so on."""
 
     def value(self, frame: Frame, node: ast.expr) -> Any:
         self._depth += 1
@@ -170,6 +178,12 @@ class _Witness:
         return _UNKNOWN
 
     def _name(self, frame: Frame, node: ast.Name) -> Any:
+        key = (id(frame), id(node), self._depth)
+        if key not in self._read:
+            self._read[key] = self._held(frame, node)
+        return self._read[key]
+
+    def _held(self, frame: Frame, node: ast.Name) -> Any:
         function = frame.function
         bound = assigned.seen(function, node, node.id) if function is not None else None
         if isinstance(bound, assigned.Binding):
