@@ -9,7 +9,6 @@ from tclint import events
 from tclint.interpreter import bindings, exceptions, parameters, registries, witnesses
 from tclint.interpreter.account import key_text
 from tclint.interpreter.evaluate import evaluate, holder
-from tclint.interpreter.expressions.subscripts import by_name
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.gradients import freeze
 from tclint.interpreter.modes import ask_gradients
@@ -41,6 +40,7 @@ from tclint.values.constant import is_none
 from tclint.values.graph import is_graph
 from tclint.values.moments import COUNTED_UP, GROWS, StatePlace
 from tclint.values.place import is_place, path_of, put_back, rename
+from tclint.values.tensor import by_name
 
 
 def store(

@@ -33,7 +33,7 @@ from tclint.values.flags import (
 from tclint.values.library import MODELS
 from tclint.values.origin import NOWHERE, Origin
 from tclint.values.types import TENSOR_TYPES, is_python
-from tclint.values.value import TENSOR, Value
+from tclint.values.value import TENSOR, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from tclint.interpreter.frame import Frame
@@ -323,3 +323,12 @@ def _join_shapes(a: Any, b: Any) -> Any:
 
 def is_tensor(value: Value) -> bool:
     return type(value) is Tensor
+
+
+def by_name(receiver: Value, index: Value) -> Value:
+    """What is indexed: no tensor has a key that is a text, so what a torch function made of such things is no tensor either.
+
+    `torch.stack(steps)["reward"]`: a TensorDict, or whatever else answers torch's functions with its own kind.
+    """
+    named = type(receiver) is Tensor and isinstance(index, Const) and isinstance(index.value, str)
+    return UNKNOWN if named else receiver

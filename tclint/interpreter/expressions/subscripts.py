@@ -23,6 +23,7 @@ from tclint.values import (
     join_all,
 )
 from tclint.values.constant import is_none
+from tclint.values.tensor import by_name
 
 
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
@@ -59,15 +60,6 @@ def subscript(frame: Frame, node: ast.AST, receiver: Value, index: Value) -> Val
     if type(receiver) is not Tensor:  # a tensor tells it itself: it knows better what the index is
         frame.interp.emitter.emit(events.Subscript, frame, node, receiver, index, result)
     return result
-
-
-def by_name(receiver: Value, index: Value) -> Value:
-    """What is indexed: no tensor has a key that is a text, so what a torch function made of such things is no tensor either.
-
-    `torch.stack(steps)["reward"]`: a TensorDict, or whatever else answers torch's functions with its own kind.
-    """
-    named = type(receiver) is Tensor and isinstance(index, Const) and isinstance(index.value, str)
-    return UNKNOWN if named else receiver
 
 
 def _is_mask(index: Value) -> bool:

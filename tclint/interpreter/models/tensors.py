@@ -321,7 +321,8 @@ def arithmetic(frame: Frame, node: ast.AST, operator: str, left: Value, right: V
         flags = (tensor.flags | both.flags) & DATA_SIZED
         flags |= tensor.flags & both.flags & (HOST | STEADY | NO_GRADIENT | SPARSE)
         # A tensor and an array make a tensor, whichever comes first.
-        flags |= ARRAY if all(each.flags & ARRAY or each.conf <= USED for each in (tensor, both)) else 0
+        if (tensor.flags | both.flags) & ARRAY:
+            flags |= ARRAY if all(each.flags & ARRAY or each.conf <= USED for each in (tensor, both)) else 0
     elif not is_number(other):
         flags &= ~STEADY
     result = Tensor(conf, dtype, ndim, flags, frame.origin(node))
