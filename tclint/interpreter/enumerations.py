@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST: Final = 8
 """So many members are told apart where any of them is possible."""
 _KINDS: Final = ("Enum", "Flag")
-_PLAIN: Final = frozenset({"builtins.str", "builtins.int", "builtins.float"})
+_PLAIN: Final = frozenset(f"builtins.{kind.__name__}" for kind in (str, int, float))
 
 
 def is_enumeration(interp: Interpreter, cls: Class) -> bool:

@@ -39,7 +39,7 @@ _WALKS: Final = frozenset(name.rpartition(".")[2] for name in facts.named("walks
 _WRAPS: Final = frozenset({"module", "_orig_mod"})
 """Under these names wrappers hold what they wrap."""
 _CONTAINERS: Final = frozenset(name for kind in (list, dict, set) for name in vars(kind) if not name.startswith("_"))
-_ADDERS: Final = frozenset({"add_module", "register_module", "setattr"})
+_ADDERS: Final = frozenset((*facts.named("registers what its module holds"), "setattr"))
 """What puts a module into another object that is named beside it."""
 
 

@@ -52,10 +52,13 @@ class VersionText(str):
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
+        # A text that is no version is another text; what is no text is something else.
+        if not isinstance(other, str) or _LEADING.match(other) is None:
+            return False
         return _numbers(self) == _numbers(other)
 
     def __ne__(self, other: object) -> bool:
-        return _numbers(self) != _numbers(other)
+        return not self == other
 
     def __lt__(self, other: object) -> bool:
         return _numbers(self) < _numbers(other)

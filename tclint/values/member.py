@@ -10,6 +10,7 @@ from tclint.values.constant import FALSE, TRUE, Const, fold_compare
 from tclint.values.function import FunctionValue
 from tclint.values.object import ENUM, Object
 from tclint.values.origin import Origin
+from tclint.values.scalar import INT
 from tclint.values.value import Value
 
 if TYPE_CHECKING:
@@ -48,6 +49,15 @@ class Member(Object):
         if method is not None and frame.interp.classes.method_kind(method) == "property":
             return frame.interp.functions.call(frame, node, FunctionValue(method, self), [], {})
         return super().attribute(frame, node, name, quiet)
+
+    def operate(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value:
+        told = super().operate(frame, node, operator, left, right)
+        # Only flags have these: what two make is no member with a name.
+        return (
+            INT
+            if operator in ("BitOr", "BitAnd", "BitXor") and isinstance(left, Member) and isinstance(right, Member)
+            else told
+        )
 
     def compare(self, frame: Frame, node: ast.AST, operator: str, left: Value, right: Value) -> Value | None:
         told = super().compare(frame, node, operator, left, right)

@@ -139,6 +139,7 @@ def compare(frame: Frame, node: ast.AST, operator: str, left: Value, right: Valu
     if left.source == ENVIRONMENT:
         return Scalar("bool", ENVIRONMENT, frame.origin(node))
     if isinstance(right, External) and right.name == "os.environ":
+        frame.interp.emitter.emit(events.Operation, frame, node, operator, left, right)
         return join(FALSE if operator == "In" else TRUE, Scalar("bool", ENVIRONMENT, frame.origin(node)))
     answers = {right.has(option) for option in values_of(left) or left.options}
     if len(answers) == 1 and (found := answers.pop()) is not None:

@@ -13,6 +13,7 @@ from tclint.program import Module
 from tclint.sources.tree import bound_on_self, by_kind
 from tclint.torch_facts import facts
 from tclint.values import UNKNOWN, Const, External, Instance, Member, Scalar, Union, Value, tensor_of
+from tclint.values.value import NUMBER
 
 _SIZES: Final = facts.methods("gives a size")
 _GLOBAL: Final = re.compile(rb"\n[ \t]+global[ \t]([^\n#]*)")
@@ -208,7 +209,7 @@ def _is_given(frame: Frame, node: ast.Call) -> bool:
 
 def _stays(frame: Frame, node: ast.Name | ast.Attribute, held: Value) -> bool:
     """Whether the truth of a place is that of what it holds, which is nothing that fills up."""
-    if held.python_type in ("bool", "int", "float", "str", "number"):
+    if held.rank == NUMBER or held.python_type == "str":
         return True
     if isinstance(held, Union):
         return all(_stays(frame, node, option) for option in held.options)

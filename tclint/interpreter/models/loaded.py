@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +31,7 @@ def builder(frame: Frame, node: ast.AST, cls: Class, name: str, order: Sequence[
         return None
     bases = (base for each in order for base in frame.interp.classes.bases(each))
     outside = (base.name if isinstance(base, External) else _of_library(base) for base in bases)
-    base = next((each for each in outside if each and not each.startswith(_BARE)), "")
+    base = next((each for each in outside if each and not _is_bare(each)), "")
     return Object(f"{base}.{name}", frame.origin(node), _KIND, ClassValue(cls)) if base else None
 
 
@@ -41,8 +42,12 @@ def _of_library(base: Value) -> str:
     return f"{base.cls.module.name}.{base.cls.qualname}"
 
 
-_BARE: Final = ("torch.nn.Module", "torch.nn.modules.module.Module", "builtins.", "abc.", "typing.")
-"""What has no such methods."""
+def _is_bare(base: str) -> bool:
+    """Whether a class has no such methods: that of all modules, and those of Python."""
+    return base.startswith(_BARE) or base.partition(".")[0] in sys.stdlib_module_names
+
+
+_BARE: Final = ("torch.nn.Module", "torch.nn.modules.module.Module")
 
 
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:

@@ -73,6 +73,8 @@ def construct(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
     """`torch.nn.Linear(…)`: the module; a container holds what it was given."""
     short = _public(name)
     origin = frame.origin(node)
+    if not args and "modules" in keywords:  # `nn.ModuleList(modules=[…])`
+        args = [keywords["modules"]]
     if short == _SEQUENTIAL:
         if len(args) == 1 and isinstance(args[0], Dict):
             args = list(args[0].items.values()) or [args[0].element()]

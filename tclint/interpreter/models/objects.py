@@ -10,7 +10,8 @@ from tclint import events
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import tokenizers
 from tclint.interpreter.models.functions import Args, Keywords
-from tclint.values import UNKNOWN, Method, Object, Value
+from tclint.torch_facts import facts
+from tclint.values import UNKNOWN, Method, Object, Seq, Value
 
 AttributeHandler = Callable[[Frame, ast.AST, Object, str], Value]
 CallHandler = Callable[[Frame, ast.AST, Object, Args, Keywords, bool], Value]
@@ -18,6 +19,7 @@ MethodHandler = Callable[[Frame, ast.AST, Object, str, Args, Keywords, bool], Va
 """Gives None where it has nothing to say, so that the call is told to the rules as one of an unknown method."""
 ItemHandler = Callable[[Frame, ast.AST, Object, Value], Value]
 
+_HANDS_BACK: Final = frozenset(facts.named("hands back what it is given"))
 MODULES: Final = "torch.nn"
 """The family of all modules of torch.nn. Other objects are a family by their kind or by their name."""
 
@@ -93,8 +95,17 @@ def method(
     note = _ON_ANYTHING.get(name)
     if note is not None:
         note(frame, node, receiver)
-    frame.interp.emitter.call(frame, node, f"{receiver.name}.{name}", args, keywords, receiver, UNKNOWN)
-    return UNKNOWN
+    full = f"{receiver.name}.{name}"
+    result = _handed_back(args) if full in _HANDS_BACK else UNKNOWN
+    frame.interp.emitter.call(frame, node, full, args, keywords, receiver, result)
+    return result
+
+
+def _handed_back(args: Args) -> Value:
+    """What a call gives that gives what it is given: of several arguments as many values."""
+    if len(args) == 1 or any(isinstance(each, Seq) and each.kind == "star" for each in args):
+        return args[0] if len(args) == 1 else UNKNOWN
+    return Seq("tuple", tuple(args)) if args else UNKNOWN
 
 
 def item(frame: Frame, node: ast.AST, receiver: Object, index: Value) -> Value:

@@ -28,7 +28,7 @@ def made(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords)
 def _call(frame: Frame, node: ast.AST, func: Object, args: Args, keywords: Keywords, open_ended: bool) -> Value:
     assert func.args is not None
     result = func.args.call(frame, node, args, keywords, open_ended)
-    frame.interp.emitter.call(frame, node, func.name + ".forward", args, keywords, func, result)
+    frame.interp.emitter.call(frame, node, func.name + ".__call__", args, keywords, func, result)
     return result
 
 
