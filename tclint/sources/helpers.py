@@ -25,12 +25,14 @@ def helpers(data: bytes) -> frozenset[str]:
     """
     found: set[bytes] = set()
     compiled = _compiled(data)
-    for match in _DEFINED.finditer(data) if compiled else ():
+    defined = [*_DEFINED.finditer(data)] if compiled else []
+    inside = any(match[1] and not compiled.isdisjoint(_PARAMETER.findall(match[3])) for match in defined)
+    for match in defined:
         indent, name, parameters = match.groups()
         if indent and _NOT_TOLD.fullmatch(name):
             continue
         given = set(_PARAMETER.findall(parameters))
-        if given.isdisjoint(compiled):
+        if given.isdisjoint(compiled) and (indent or not inside):
             continue  # most functions: where they end need not be looked for
         after = re.compile(_OUTSIDE % len(indent), re.MULTILINE).search(data, match.end())
         body = data[match.end() : after.start() if after is not None else len(data)]

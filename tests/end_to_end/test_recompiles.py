@@ -24,7 +24,9 @@ MISSED = {
     "everyday__hidden_state_none_and_grad",  # linted beside programs that freeze parameters
     "everyday__sequence_bucket_iter",
     "everyday__speculative_lengths",
+    "everyday__swa_then_eval",  # training, evaluation and no gradients: each is compiled once, and needed
     "everyday__task_router_strings",
+    "everyday__train_eval_dropout_grad",  # the same
     "intattr__layer_offset_tuple",
     "kv__dict_cache_by_layer",
     "kv__layers_partly_empty",
