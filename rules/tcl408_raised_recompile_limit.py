@@ -10,6 +10,7 @@ from tclint.fixes.places import Place, node_at
 from tclint.model.finding import Applicability, Confidence, Effect, Finding, Fix, Severity
 from tclint.program import Module, dynamo_config
 from tclint.ruleset.rule import Rule
+from tclint.sources import roles
 from tclint.sources.tree import nodes, text
 
 _DEFAULTS = {
@@ -40,7 +41,8 @@ class RaisedRecompileLimit(Rule):
     programs are meant.
 
     Ignore it where the number of programs is known and bounded, such as one for each of sixteen buckets. Where a comment
-    above the statement says so in a sentence, the confidence is low.
+    above the statement says so in a sentence, the confidence is low. Tests, benchmarks and examples are left alone: they
+    compile many programs in one process on purpose.
     """
 
     code, name = "TCL408", "raised-recompile-limit"
@@ -48,6 +50,8 @@ class RaisedRecompileLimit(Rule):
     triggers = (b"cache_size_limit", b"recompile_limit")
 
     def on_module(self, event: ModuleEvent) -> Iterator[Finding]:
+        if roles.tries(event.module.path):
+            return  # many programs in one process is what tests and benchmarks are for
         aliases = dynamo_config.names(event.node)
         saved = _saved(event.node, aliases)
         for node in nodes(event.node):
