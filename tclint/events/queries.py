@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tclint.events import asked
-from tclint.model.finding import Step
+from tclint.model.finding import Condition, Step
 from tclint.program import Answers, Class, Function, Module, Program
 from tclint.values import CompileSite, Evidence, Instance, Region, Value
 
@@ -130,7 +130,11 @@ class Frame(Protocol):
     def blocks(self) -> Sequence[str]: ...
 
     @property
+    def conditions(self) -> tuple[Condition, ...]: ...
+
+    @property
     def maybe(self) -> int: ...
+
     @property
     def modal(self) -> int: ...
 

@@ -159,3 +159,10 @@ def asked_of_self(function: Function, known: dict[Function, frozenset[str]]) -> 
             if type(n.ctx) is ast.Load and type(n.value) is ast.Name and n.value.id == first
         )
     return names
+
+
+def builds(function: Function, caller: Frame | None) -> bool:
+    """Whether a call only builds an object. A constructor that captures a graph runs a program, where somebody calls it."""
+    if caller is not None and caller.constructing:
+        return True
+    return function.name == "__init__" and (caller is None or not captures(function))

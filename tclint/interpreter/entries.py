@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.interpreter import parameters
-from tclint.interpreter.frame import Env, Frame, told_of_mode
+from tclint.interpreter.frame import PROVIDED, Env, Frame, told_of_mode
 from tclint.interpreter.models import hooks
 from tclint.interpreter.state import Arguments
 from tclint.program import Function
@@ -26,6 +26,7 @@ from tclint.values import (
 )
 from tclint.values.compiled import Code, code_of
 from tclint.values.moments import Call
+from tclint.values.provided import Provided, Proviso
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -56,8 +57,18 @@ class Entries:
         bound = self._interp.functions.value(function).bound_to(receiver)
         return bound.call(frame, function.node, marked, rest)
 
-    def with_calls(self, function: Function, receiver: Value | None, site: CompileSite | None, target: Value) -> Value:
-        """Interpret the entry of a region with what eager code was seen to pass, or else with its signature."""
+    def with_calls(
+        self,
+        function: Function,
+        receiver: Value | None,
+        site: CompileSite | None,
+        target: Value,
+        chosen: Proviso | None = None,
+    ) -> Value:
+        """Interpret the entry of a region with what eager code was seen to pass, or else with its signature.
+
+        `chosen`: what must hold for the site to compile just this.
+        """
         codes = self._codes(target, site)
         calls_seen = self._interp.learned.calls_seen
         seen: Sequence[Arguments] = [c for runs, how in codes for c in calls_seen.get(runs, {}).get(how, ())]
@@ -70,7 +81,7 @@ class Entries:
         training = self._interp.compile_sites.ran_in.training(target, site)
         if not seen:
             region = Region(site, assuming=assuming, training=training)
-            return self.by_signature(function, receiver, region, itself)
+            return self.by_signature(function, receiver, region, itself, chosen=chosen)
         if receiver is None and self._is_method(function, seen):
             assert function.cls is not None
             receiver = Instance(function.cls)
@@ -91,8 +102,8 @@ class Entries:
                 env[name] = joined.as_input(name, Origin(function.node.lineno, None, function.module.path))
         decorated = self._uncompiled(function)
         if not itself and isinstance(decorated, FunctionValue) and decorated.function is not function:
-            return self.by_signature(function, receiver, region, uncalled=False)
-        return self._run(function, env, region)
+            return self.by_signature(function, receiver, region, uncalled=False, chosen=chosen)
+        return self._run(function, env, region, chosen)
 
     def around(self, function: Function, module: Instance, region: Region, result: Value) -> None:
         """The hooks of a module whose call is what is compiled: they run around its forward, and Dynamo traces them with it."""
@@ -155,6 +166,7 @@ class Entries:
         region: Region | None,
         itself: bool = False,
         uncalled: bool = True,
+        chosen: Proviso | None = None,
     ) -> Value:
         """Interpret a function as the entry of a region (or of eager code) with what its signature says.
 
@@ -181,14 +193,12 @@ class Entries:
             decorated = decorated.args or UNKNOWN
         if isinstance(decorated, FunctionValue) and decorated.function is not function:
             # A wrapper stands before the function: enter through it.
-            frame = Frame(
-                self._interp, function.module, function, told_of_mode(region) if region is not None else {}, region
-            )
+            frame = Frame(self._interp, function.module, function, _told(region, chosen), region)
             names = [n for n in env if n not in parameters.variadic(function)]
             positional = [env[n] for n in names[:1]] if receiver is not None else []
             rest = {n: env[n] for n in names[len(positional) :]}
             return decorated.call(frame, function.node, positional, rest, bool(parameters.variadic(function)[1]))
-        return self._run(function, env, region)
+        return self._run(function, env, region, chosen)
 
     def _uncompiled(self, function: Function) -> Value:
         """A function as its decorators leave it, apart from compiling."""
@@ -197,8 +207,12 @@ class Entries:
             decorated = decorated.target
         return decorated
 
-    def _run(self, function: Function, env: Env, region: Region | None) -> Value:
+    def _run(self, function: Function, env: Env, region: Region | None, chosen: Proviso | None) -> Value:
         value = FunctionValue(function, None, self._closures.get(function))
-        if region is not None:
-            env = {**env, **told_of_mode(region)}
-        return self._interp.functions.run(None, None, value, env, region)
+        return self._interp.functions.run(None, None, value, {**env, **_told(region, chosen)}, region)
+
+
+def _told(region: Region | None, chosen: Proviso | None) -> Env:
+    """What an environment has in which a region begins."""
+    told = told_of_mode(region) if region is not None else {}
+    return {**told, PROVIDED: Provided((chosen,))} if chosen is not None else told

@@ -11,6 +11,7 @@ from tclint.model.finding import Step
 from tclint.sources.once import Once, once
 from tclint.sources.tree import yields
 from tclint.values import FALSE, RAW, TRUE, Const, Origin, Region, Scalar, Tensor, Value, join
+from tclint.values.provided import NOTHING, Provided, Proviso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tclint.events import Break
     from tclint.interpreter.called_apart import Run
     from tclint.interpreter.machine import Interpreter
+    from tclint.model.finding import Condition
     from tclint.program import Class, Function, Module
     from tclint.values.moments import Mode
 
@@ -28,6 +30,8 @@ RARE: Final = ".rare"
 ONCE: Final = ".once"
 # Set where a test says whether what runs is in training: the parts of a module are in the mode of the whole.
 TRAINS: Final = ".trains"
+# Set behind tests of which nobody in sight says what they come to: what holds there.
+PROVIDED: Final = ".provided"
 # Set behind tests, between a name and what they say of it: binding the name drops it, and what two ways know stays.
 KNOWN: Final = ".?"
 _NOT_RESUMED: Final = frozenset({"for", "while", "try"})
@@ -72,6 +76,7 @@ class Frame:
         "paths",
         "region",
         "returns",
+        "uncertain",
         "walked",
         "yields",
     )
@@ -125,6 +130,8 @@ class Frame:
         self.held = 0  # contexts of the program around this place: Dynamo resumes in none of them
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
         self.modal = 0  # those of them that training takes
+        # Whether the callers come here only under conditions.
+        self.uncertain: bool = parent is not None and parent.conditional
 
     @property
     def runs_once(self) -> bool:
@@ -175,6 +182,32 @@ class Frame:
         return self.function is not None and self.function.node_index(yields)
 
     @property
+    def provided(self) -> Provided:
+        """What must hold for this function to come to this place."""
+        held = self.env.get(PROVIDED)
+        return held if type(held) is Provided else NOTHING
+
+    @property
+    def conditional(self) -> bool:
+        """Whether compiled code comes here only if something holds of which nobody in sight says whether it does."""
+        return self.becomes_graph and (self.uncertain or bool(self.provided.provisos))
+
+    @property
+    def becomes_graph(self) -> bool:
+        """Whether what runs here is compiled, or captured by hand."""
+        return self.region is not None or self.capturing
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must hold for the region to come to this place."""
+        found: list[Condition] = []
+        frame: Frame | None = self
+        while frame is not None and frame.becomes_graph:
+            found[:0] = [each.told() for each in frame.provided.provisos]
+            frame = frame.parent
+        return tuple(dict.fromkeys(found))
+
+    @property
     def rare(self) -> bool:
         """Whether only an unusual run gets here."""
         return RARE in self.env
@@ -194,6 +227,19 @@ class Frame:
         finally:
             if not before:
                 self.env.pop(RARE, None)
+
+    @contextmanager
+    def provided_that(self, proviso: Proviso | None) -> Iterator[None]:
+        """What happens meanwhile happens only if that holds."""
+        if proviso is None:
+            yield
+            return
+        before = self.provided
+        self.env[PROVIDED] = before.with_(proviso)
+        try:
+            yield
+        finally:
+            self.env[PROVIDED] = before
 
     def skipped(self, node: ast.AST) -> Once | None:
         """What makes the calls after the first one skip a node of compiled code, here or in a caller.

@@ -335,6 +335,10 @@ class Functions:
                     (each.key for each in stateful if each.objects == objects and heap.holds(frame, each.reads)), None
                 )
         known = memo.results.get(key)
+        # What was found on a way that may never be gone is found again on one that is.
+        conditional = region is not None and frame is not None and frame.conditional
+        surer = known is not None and not conditional and key in memo.under_conditions
+        known = None if surer else known
         if known is not None:
             if region is None:
                 self._interp.account.replay(key)
@@ -365,7 +369,7 @@ class Functions:
             heap.reruns -= 1
             if heap.reruns < 0:
                 return UNKNOWN
-        if not again and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
+        if not again and not surer and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))
             known = memo.results.get(key)
@@ -377,7 +381,7 @@ class Functions:
                 return known
             if key in memo.running or count >= 4 * _MAX_CONTEXTS:
                 return UNKNOWN
-        memo.contexts[ways] = count + (not again)
+        memo.contexts[ways] = count + (not again and not surer)
         if (
             region is None
             and frame is not None
@@ -414,6 +418,7 @@ class Functions:
             key = (plain, len(kept))
             kept.append(Remembered(key, objects, heap.reads_since(mark, frame)))
         memo.results[key] = result
+        (memo.under_conditions.add if conditional else memo.under_conditions.discard)(key)
         if region is None:
             self._interp.account.keep(key, begun)
         elif inner.broken is not None and unseen is None:
@@ -459,7 +464,7 @@ class Functions:
         body = function.node
         caller, region = frame.parent, frame.region
         if region is None:
-            frame.constructing = _constructing(function, caller)
+            frame.constructing = constructors.builds(function, caller)
         for decorator in function.decorators:
             enter_mode(frame, decorator, True)
         if region is not None and not self._emitter.quiet:
@@ -483,13 +488,6 @@ class Functions:
         returns = getattr(function.node, "returns", None)  # a lambda has none
         origin = Origin(function.node.lineno, function.node, function.module.path)
         return hints.evaluate(self._interp, function.module, returns, origin)
-
-
-def _constructing(function: Function, caller: Frame | None) -> bool:
-    """Whether a call only builds an object. A constructor that captures a graph runs a program, where somebody calls it."""
-    if caller is not None and caller.constructing:
-        return True
-    return function.name == "__init__" and (caller is None or not constructors.captures(function))
 
 
 def _receiving_class(function: Function, env: Env) -> Class | None:

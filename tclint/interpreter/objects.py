@@ -16,6 +16,7 @@ from tclint import events
 from tclint.interpreter import (
     answering,
     built_names,
+    choices,
     constructors,
     enumerations,
     fitting,
@@ -75,6 +76,8 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 class Objects:
     """Builds objects of the program's classes and answers for them."""
+
+    choice = staticmethod(choices.choice)
 
     def __init__(self, interp: Interpreter) -> None:
         self._interp = interp

@@ -177,6 +177,8 @@ class Memo:
     """What a function did to the memory of CUDA graphs, by function and arguments."""
     breaks: dict[Any, Break] = field(default_factory=dict)
     """Where the graph breaks in a function, by function and arguments."""
+    under_conditions: set[Any] = field(default_factory=set)
+    """The calls in compiled code that were met only where some test comes out in one way."""
     attributes: dict[Any, dict[str, Value]] = field(default_factory=dict)
     """What constructors gave instances, by their keys."""
     later: dict[tuple[Any, str], Value | None] = field(default_factory=dict)
@@ -201,6 +203,7 @@ class Memo:
         for part in parts:
             part.clear()
         self.breaks.clear()
+        self.under_conditions.clear()
         self.later.clear()
         self.shared_setup.clear()
         self.class_values.clear()

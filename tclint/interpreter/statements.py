@@ -14,7 +14,7 @@ from tclint import events
 from tclint.interpreter import answering, exceptions, expressions, hints, modes, sighted, stores
 from tclint.interpreter.contexts import run_with
 from tclint.interpreter.execute import handles, run_block
-from tclint.interpreter.expressions import comparisons, passed_tests
+from tclint.interpreter.expressions import comparisons, passed_tests, provisos
 from tclint.interpreter.frame import KNOWN, RARE, Env, Frame, join_env
 from tclint.program import Class, Function, absolute_name
 from tclint.torch_facts import facts
@@ -144,6 +144,8 @@ def _if(frame: Frame, node: ast.If) -> None:
         frame.modal -= trains
         if not frame.dead:
             after = frame.env
+        elif otherwise is not None and exceptions.ends(frame, node.body):
+            provisos.let_go(otherwise, node.test)
         left |= frame.dead and not exceptions.ends(frame, node.body)
         frame.dead = False
     ends = memory.branch(before) if undecided else {}
@@ -161,6 +163,8 @@ def _if(frame: Frame, node: ast.If) -> None:
             elif after is not None and undecided:
                 _trust_copies(node, after, frame.env)
             after = join_env(after, frame.env)
+        if after is not None and frame.dead and exceptions.ends(frame, node.orelse):
+            provisos.let_go(after, node.test)
         left |= frame.dead and not exceptions.ends(frame, node.orelse)
         frame.dead = False
     memory.join(ends)

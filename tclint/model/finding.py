@@ -70,6 +70,15 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A test on the way to a finding of which nobody in sight says what it comes to, as it must come out."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace a span of one file by a text."""
 
@@ -149,9 +158,12 @@ class Finding:
     eager: bool = False
     """The finding is in eager code around a compiled callable: `chain` says how it is reached, not why it is compiled."""
     assumed: bool = False
-    """No compile site that runs reaches the finding: it holds if the `forward` that `chain` begins with is compiled."""
+    """It rests on something that no code in sight says: that the `forward` that `chain` begins with is compiled, that the method
+    in `uncalled` is called, that the `conditions` hold."""
     uncalled: str = ""
     """Of what is assumed, the method that holds the compile site that `chain` begins with: no code of the program calls it."""
+    conditions: tuple[Condition, ...] = ()
+    """The tests on the way to it of which nobody in sight says what they come to, outermost first."""
     cell: int = 0
     """The cell of a notebook that the lines count from, from 1; 0 where they count from the start of the file, as they do in
     everything but output."""
@@ -172,23 +184,28 @@ class Finding:
     @property
     def begins_with_site(self) -> bool:
         """Whether the first link of the chain is what compiles, and no function."""
-        return not self.assumed or bool(self.uncalled)
+        return not self.assumed or bool(self.uncalled) or self.compiled is not None
 
     @property
-    def standing(self) -> tuple[int, int]:
-        """Which of two findings of one rule at one place is told: the surer one, then the graver."""
-        return (RANK[self.confidence.value], RANK[self.severity.value])
+    def ground(self) -> int:
+        """What it rests on: 2 where that is known, 1 where a compile site reaches it under conditions, 0 without a site."""
+        return 2 if not self.assumed else int(self.begins_with_site)
+
+    @property
+    def standing(self) -> tuple[int, int, int]:
+        """Which of two findings of one rule at one place is told: the surer one, then the one that hangs on less, then the graver."""
+        return (RANK[self.confidence.value], int(not self.conditions), RANK[self.severity.value])
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
         return (self.path, self.span.line, self.span.column, self.code, self.message)
 
     @property
-    def listed(self) -> tuple[bool, str, int, int, int, str, str]:
+    def listed(self) -> tuple[int, str, int, int, int, str, str]:
         """Where programs read it: what is only assumed comes after what is known, each by place."""
-        return (self.assumed, self.path, self.cell, *self.sort_key[1:])
+        return (-self.ground, self.path, self.cell, *self.sort_key[1:])
 
     @property
-    def weight(self) -> tuple[bool, int, str, int, int, int, str, str]:
+    def weight(self) -> tuple[int, int, str, int, int, int, str, str]:
         """Where people read it: the known before the assumed, and what costs most first."""
-        return (self.assumed, -RANK[self.severity.value], *self.listed[1:])
+        return (-self.ground, -RANK[self.severity.value], *self.listed[1:])

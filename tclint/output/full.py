@@ -22,6 +22,10 @@ _ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10
 _MAX_LINES = 3
 _MAX_CURED = 5
+_GROUNDS = (
+    (1, "what follows holds only if what it names does: a test comes out so, a method is called"),
+    (0, "what follows holds only if the forward it names is compiled: no compile site reaches it"),
+)
 
 
 def render(
@@ -40,11 +44,10 @@ def render(
     findings = sorted(report.findings, key=lambda finding: finding.weight)
     told: set[str] = set()
     blocks = ["\n".join(_finding(finding, lines, paint, room, verbose, told)) for finding in findings]
-    known = sum(not finding.assumed for finding in findings)
-    if 0 < known < len(findings):
-        blocks.insert(
-            known, paint.dim("what follows holds only if the forward it names is compiled: no compile site reaches it")
-        )
+    for ground, heading in _GROUNDS:
+        surer = sum(finding.ground > ground for finding in findings)
+        if 0 < surer < len(findings) and findings[surer].ground == ground:
+            blocks[surer] = f"{paint.dim(heading)}\n\n{blocks[surer]}"
     if summary:
         blocks.append("\n".join(summary_lines(report, paint)))
     return "\n\n".join(blocks) + "\n" if blocks else ""
@@ -86,6 +89,8 @@ def _notes(finding: Finding, room: int) -> Iterator[tuple[str, str]]:
             + (words.chain(finding) if verbose else words.short_chain(finding, room - len(before + others)))
             + others,
         )
+    if finding.conditions:
+        yield "only if", words.only_if(finding, len(finding.conditions) if verbose else 2)
     if advice := words.advice(finding):
         yield "help", advice
     # What an edit changes beside the hazard is said wherever the edit is not safe to make unseen.
@@ -99,7 +104,7 @@ def _notes(finding: Finding, room: int) -> Iterator[tuple[str, str]]:
 
 def because(finding: Finding, chain: str) -> tuple[str, str]:
     """Why the place counts as compiled, with its title."""
-    if finding.assumed:
+    if finding.ground == 0 or finding.uncalled:
         return "assumed", f"{words.reason(finding)}: {chain}"
     return words.reason(finding), chain
 
@@ -248,12 +253,12 @@ def summary_lines(report: Report, paint: Palette) -> Iterator[str]:
 
 
 def _table(findings: Sequence[Finding], paint: Palette) -> Iterator[str]:
-    counts = Counter((finding.assumed, finding.effect, finding.severity) for finding in findings)
+    counts = Counter((finding.ground, finding.effect, finding.severity) for finding in findings)
     yield paint.dim(" " * 16 + "".join(f"{level.value:>8}" for level in Severity))
-    for assumed in (False, True):
-        rows = {effect: [counts[assumed, effect, level] for level in Severity] for effect in Effect}
-        if assumed and any(map(any, rows.values())):
-            yield paint.dim("  if compiled:")
+    for ground, heading in ((2, ""), (1, "  under conditions:"), (0, "  if compiled:")):
+        rows = {effect: [counts[ground, effect, level] for level in Severity] for effect in Effect}
+        if heading and any(map(any, rows.values())):
+            yield paint.dim(heading)
         for effect, row in rows.items():
             if any(row):
                 yield f"  {words.MANY[effect]:<14}" + "".join(f"{count or '-':>8}" for count in row)

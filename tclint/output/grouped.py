@@ -33,11 +33,11 @@ class Cause:
         return max(finding.roots for finding in self.findings)
 
     @property
-    def order(self) -> tuple[bool, int, int, tuple[str, int, int, str, str]]:
+    def order(self) -> tuple[int, int, int, tuple[str, int, int, str, str]]:
         """The known before the assumed, and what costs most first: by severity, then by how much hangs on it."""
         worst = max(RANK[finding.severity.value] for finding in self.findings)
         return (
-            all(finding.assumed for finding in self.findings),
+            -max(finding.ground for finding in self.findings),
             -worst,
             -(self.total + self.roots),
             self.findings[0].sort_key,

@@ -54,6 +54,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "function": finding.function,
         "assumed": finding.assumed,
         **({"uncalled": finding.uncalled} if finding.uncalled else {}),
+        **({"conditions": words.conditions(finding)} if finding.conditions else {}),
         "compiled_because": words.because(finding.chain),
         "help": finding.help,
         "graph_breaks": list(finding.graph_breaks),

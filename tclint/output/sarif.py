@@ -103,6 +103,7 @@ def _result(finding: Finding, fingerprint: str, index: int) -> dict[str, Any]:
             "precision": _CERTAINTY[finding.confidence],
             "effect": finding.effect.value,
             "assumed": finding.assumed,
+            **({"conditions": words.conditions(finding)} if finding.conditions else {}),
             "graphBreaks": list(finding.graph_breaks),
         },
     }

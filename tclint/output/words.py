@@ -41,7 +41,24 @@ def message(finding: Finding) -> str:
 
 def told(finding: Finding) -> str:
     """The message where it stands alone: with what it rests on."""
-    return message(finding) + (f" ({reason(finding)})" if finding.assumed else "")
+    rests = [reason(finding)] if finding.ground == 0 or finding.uncalled else []
+    rests += [f"if {only_if(finding)}"] if finding.conditions else []
+    return message(finding) + (f" ({' and '.join(rests)})" if rests else "")
+
+
+def conditions(finding: Finding) -> list[str]:
+    """What must hold for the place to be reached, a string for each test: `vlm.py:40 self.cfg.packed`."""
+    return [f"{each.path}:{each.line} {each.text}" for each in finding.conditions]
+
+
+def only_if(finding: Finding, most: int = 2) -> str:
+    """The same on one line: the tests closest to the place, with the files of those that stand in another one."""
+    shown = [
+        f"{each.text} ({f'line {each.line}' if each.path == finding.path else f'{each.path}:{each.line}'})"
+        for each in finding.conditions[-most:]
+    ]
+    more = len(finding.conditions) - len(shown)
+    return " and ".join(shown) + (f", and {more} more" if more else "")
 
 
 def because(chain: Iterable[Step]) -> list[str]:
@@ -64,16 +81,20 @@ def reason(finding: Finding) -> str:
     """What a chain tells: why the place is compiled, or how eager code comes to it."""
     if finding.uncalled:
         return f"if `{finding.uncalled}` is called"
-    if finding.assumed:
+    if finding.ground == 0:
         return IF_COMPILED
     return "reached from" if finding.eager else "compiled because"
 
 
 def supposed(findings: Iterable[Finding]) -> str:
-    """What the findings rest on that are only assumed."""
-    rests = {bool(finding.uncalled) for finding in findings if finding.assumed}
-    forward, called = IF_COMPILED.replace("this", "their"), "if what compiles them is called"
-    return f"{forward}, or {called.removeprefix('if ')}" if len(rests) > 1 else called if True in rests else forward
+    """What the findings rest on that no code in sight says."""
+    rests = {0 if finding.ground == 0 else 1 if finding.uncalled else 2 for finding in findings if finding.assumed}
+    said = (
+        "if their forward is compiled",
+        "if what compiles them is called",
+        "if the tests that they name come out so",
+    )
+    return ", or ".join(said[each] for each in sorted(rests))
 
 
 def chain(finding: Finding) -> str:

@@ -110,7 +110,9 @@ class Rule:
         uncalled = site.uncalled if site is not None else ""
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), uncalled)
         before = self.by_place.get(place)
-        if before is not None and before.standing >= (RANK[confidence.value], RANK[severity.value]):
+        conditions = frame.conditions
+        standing = (RANK[confidence.value], int(not conditions), RANK[severity.value])
+        if before is not None and before.standing >= standing:
             return before
         if about is not None and not labels and about.origin.line:
             _names_line(frame, about.origin)
@@ -138,8 +140,9 @@ class Rule:
             graph_breaks=self.graph_breaks if graph_breaks is None else graph_breaks,
             eager=frame.region is None,
             compiled=_compiled(frame.region.site) if frame.region is not None else None,
-            assumed=(frame.region is not None and frame.region.site is None) or bool(uncalled),
+            assumed=(frame.region is not None and frame.region.site is None) or bool(uncalled or conditions),
             uncalled=uncalled,
+            conditions=conditions,
         )
         return found
 

@@ -66,8 +66,7 @@ class Assembly:
             f
             for f in mine
             if not (
-                f.finding.assumed
-                and not f.finding.uncalled
+                f.finding.ground == 0
                 and (f.finding.path, f.finding.function) in whole
                 and f.finding.effect is Effect.GRAPH_BREAK
             )
@@ -107,10 +106,10 @@ class Assembly:
             f"base classes of compiled code from {names} were not read: --python .venv reads them from that environment"
         )
 
-    def _certainty(self, found: Brief) -> tuple[bool, bool, int, int]:
+    def _certainty(self, found: Brief) -> tuple[bool, int, int, int, int]:
         """Of two findings at one place the one that is shown stays, then the known one, then the surer one, then the graver."""
         shown = found.confidence >= RANK[self._held(found.place[0]).min_confidence]
-        return (shown, not found.assumed, found.confidence, found.severity)
+        return (shown, found.ground, found.confidence, found.certain, found.severity)
 
     def _held(self, path: str) -> Settings:
         """What holds for a file by the path shown."""

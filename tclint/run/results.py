@@ -27,14 +27,15 @@ class Brief(NamedTuple):
     """The file, the line, the column, the code."""
     start: tuple[str, str] | None
     """What its chain begins with: a file, and the text of the step."""
-    assumed: bool
+    ground: int
     confidence: int
+    certain: int
     severity: int
 
     @classmethod
     def of(cls, finding: Finding) -> Brief:
         start = (finding.chain[0].path, finding.chain[0].text) if finding.chain else None
-        return cls(finding.sort_key[:4], start, finding.assumed, *finding.standing)
+        return cls(finding.sort_key[:4], start, finding.ground, *finding.standing)
 
 
 class Found:

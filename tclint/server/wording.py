@@ -83,6 +83,8 @@ def hover(finding: Finding, linted: Linted, rule: Rule | None) -> str:
             for i, step in enumerate(finding.chain, 1)
         ]
         parts.append(f"**{title}**\n\n" + "\n".join(links))
+    if finding.conditions:
+        parts.append(f"**Only if**: {words.only_if(finding, len(finding.conditions))}")
     if advice := words.advice(finding):
         parts.append(f"**Help**: {advice}")
     if finding.fix is not None and finding.fix.note:

@@ -268,3 +268,14 @@ def bound_on_self(root: ast.AST) -> frozenset[str]:
         for node in by_kind(root)[ast.Attribute]
         if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == first
     )
+
+
+def turned(root: ast.AST) -> frozenset[str]:
+    """The names below a node that loops bind, another one in each turn."""
+    return frozenset(
+        name.id
+        for loop in nodes(root)
+        if isinstance(loop, (ast.For, ast.AsyncFor, ast.comprehension))
+        for name in nodes(loop.target)
+        if isinstance(name, ast.Name)
+    )

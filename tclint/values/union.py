@@ -72,7 +72,8 @@ class Union(Value):
             # one it is, the program's settings say.
             aside = mixed or UNKNOWN in callables and option.maker in _SPREAD
             rare = aside and option.is_outside and option not in disabled or traced and option in disabled
-            with frame.rarely() if rare else nullcontext():
+            chosen = frame.interp.objects.choice(frame, node, option, callables) if len(callables) > 1 else None
+            with frame.rarely() if rare else nullcontext(), frame.provided_that(chosen):
                 results.append(option.call(frame, node, args, keywords, open_ended))
         frame.interp.account.choosing -= choosing
         frame.maybe -= several
@@ -93,7 +94,10 @@ class Union(Value):
         several = frame.region is None and len(options) > 1
         frame.maybe += several
         with frame.interp.account.one_of_several() if several else nullcontext():
-            results = [o.call_method(frame, node, name, args, keywords, open_ended) for o in options]
+            results = []
+            for option in options:
+                with frame.provided_that(frame.interp.objects.choice(frame, node, option, options)):
+                    results.append(option.call_method(frame, node, name, args, keywords, open_ended))
         frame.maybe -= several
         return join_all(results)
 

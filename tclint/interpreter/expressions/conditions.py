@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles
-from tclint.interpreter.expressions import passed_tests, unturned
+from tclint.interpreter.expressions import passed_tests, provisos, unturned
 from tclint.interpreter.expressions.refinement import refine
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
@@ -43,13 +43,17 @@ def branch(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | None, Env 
     if type(node) is ast.BoolOp:
         conjunction = type(node.op) is ast.And
         stopped: Env | None = None
+        stops = 0
         for operand in node.values:
             then, otherwise = branch(frame, operand, keyword)
             go, stop = (then, otherwise) if conjunction else (otherwise, then)
             stopped = join_env(stopped, stop)
+            stops += stop is not None
             if go is None:
                 return (None, stopped) if conjunction else (stopped, None)
             frame.env = go
+        if stops > 1:
+            provisos.hang_whole(frame, node, stops, stopped)
         passed_tests.learn_all(frame, node, stopped)
         return (frame.env, stopped) if conjunction else (stopped, frame.env)
     if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
@@ -80,13 +84,14 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     if value.truth() is None:
         passed_tests.learn(frame, node, value, then, otherwise)
     if certain is None:
-        _mark_unusual(frame, node, then, otherwise)
+        usual = unturned.usual(frame, node)
+        _mark_unusual(usual, then, otherwise)
+        provisos.hang(frame, node, value, then, otherwise, usual)
     return then, otherwise, value
 
 
-def _mark_unusual(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | None) -> None:
+def _mark_unusual(usual: bool | None, then: Env | None, otherwise: Env | None) -> None:
     """What stands behind a switch that nobody in sight turns runs where somebody else does."""
-    usual = unturned.usual(frame, node)
     unusual = None if usual is None else otherwise if usual else then
     if unusual is not None:
         unusual[RARE] = TRUE
