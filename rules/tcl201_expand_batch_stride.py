@@ -48,6 +48,10 @@ class ExpandBatchStride(Rule):
     Fix: `repeat` or `.contiguous()`; across a graph break, mend the break. It copies: worth it for small tensors such as position ids and masks. `--fix`
     writes `repeat` for `unsqueeze(k).expand(…)` over that dimension, `.contiguous()` otherwise; nothing where a break is to blame.
 
+    What it costs: one program where the dimension is marked unbacked, which otherwise knows no 1 (four where two dimensions are expanded).
+    Without such a mark a batch of 1 is a program of its own anyway, expanded or not, so the severity is low; of a batch of which
+    nothing in sight says that it varies nothing is said.
+
     Ignore it where the batch is never 1.
     """
 
@@ -60,19 +64,27 @@ class ExpandBatchStride(Rule):
             return
         values = (*event.args, *event.keywords.values())
         expanded = [t for v in values if (t := _expanded(v)) is not None]
+        made_here = event.ask.of_scope(_expansions) if expanded else {}
         for tensor in expanded:
             node = tensor.origin.node
             if not _expands(node) or tensor.origin.path not in ("", event.module.path):
                 continue  # it came through other hands: nobody knows what they made of it
             if _is_flat(event, node):
                 continue
+            call = made_here.get(id(node))
+            # A batch of which nobody knows that it differs from call to call is no hazard: unknown is not varies.
+            varies = (
+                Confidence.HIGH if tensor.is_unbacked else _varies(event, _grown(call)) if call is not None else None
+            )
+            marked_alone = tensor.marks and len(expanded) == 1
             yield self.finding(
                 event,
                 f"`expand` over a size that varies, handed to a compiled callable (line {event.node.lineno}):"  # type: ignore[attr-defined]
                 " its strides differ between batch 1 and more, which recompiles the callee",
                 node=node,
                 # One expanded tensor with marked dimensions costs one more program; two or more multiply.
-                confidence=Confidence.LOW if tensor.marks and len(expanded) == 1 else Confidence.HIGH,
+                confidence=Confidence.LOW if marked_alone else varies or Confidence.LOW,
+                severity=Severity.MEDIUM if tensor.is_unbacked else Severity.LOW,
                 help="use repeat, or .contiguous() before the call",
             )
 

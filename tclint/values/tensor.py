@@ -255,6 +255,11 @@ class Tensor(Value):
             varied=self.varied,
         )
 
+    @property
+    def is_unbacked(self) -> bool:
+        """Whether a dimension is marked unbacked: its sizes 0 and 1 are no special cases."""
+        return any(UNBACKED // 2 <= dim < FIXED // 2 for dim in self.marks)
+
     def as_input(self, name: str, origin: Origin) -> Value:
         flags = self.flags & ~(STEADY | OWNED | STALE | PENDING | NO_GRADIENT | GRADIENT_UNKNOWN) | INPUT | RAW
         return self.with_(flags=flags, base=name, origin=origin, site=None, exact="", strides=None, varied=frozenset())
