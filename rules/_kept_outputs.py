@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tclint.events import GRADIENTS, Call, CompiledCall, Event, Return, Reuse, Store
 from tclint.program import Module
 from tclint.rules._reads import kept_by_caller, read_in_files
+from tclint.rules._refilled import is_refilled
 from tclint.sources.tree import nodes
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -111,6 +112,8 @@ class KeptOutputs:
             if tensor is None and grows and self._pending(value) is not None:
                 self._in_local(event, Seq("list", tuple(event.args)))
             if tensor is not None:
+                if grows and is_refilled(event):
+                    return
                 if (grows or joined) and self._in_local(event, Seq("list", tuple(event.args))):
                     return
                 at = self._gathered(event, value) or event

@@ -95,6 +95,7 @@ def _summary(report: Report) -> dict[str, Any]:
     return {
         "findings": len(findings),
         "assumed_findings": sum(finding.assumed for finding in findings),
+        "conditional_findings": sum(finding.ground == 1 for finding in findings),
         "files": report.files,
         "functions": report.functions,
         "supposed": report.supposed,
