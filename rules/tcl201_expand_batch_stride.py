@@ -49,8 +49,8 @@ class ExpandBatchStride(Rule):
     writes `repeat` for `unsqueeze(k).expand(…)` over that dimension, `.contiguous()` otherwise; nothing where a break is to blame.
 
     What it costs: one program where the dimension is marked unbacked, which otherwise knows no 1 (four where two dimensions are expanded).
-    Without such a mark a batch of 1 is a program of its own anyway, expanded or not, so the severity is low; of a batch of which
-    nothing in sight says that it varies nothing is said.
+    Without such a mark a batch of 1 is a program of its own anyway, expanded or not. Of a batch that is no size of a tensor in sight
+    nothing says that it varies, and nothing is said of it.
 
     Ignore it where the batch is never 1.
     """
@@ -83,8 +83,7 @@ class ExpandBatchStride(Rule):
                 " its strides differ between batch 1 and more, which recompiles the callee",
                 node=node,
                 # One expanded tensor with marked dimensions costs one more program; two or more multiply.
-                confidence=Confidence.LOW if marked_alone else varies or Confidence.LOW,
-                severity=Severity.MEDIUM if tensor.is_unbacked else Severity.LOW,
+                confidence=Confidence.HIGH if varies and not marked_alone else Confidence.LOW,
                 help="use repeat, or .contiguous() before the call",
             )
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tclint.interpreter.frame import Frame
+from tclint.program import Function
 from tclint.sources.tree import turned
 from tclint.values import CompileSite, External, Instance, Value
 from tclint.values.provided import Proviso
@@ -25,10 +26,12 @@ def choice(frame: Frame, node: ast.AST, option: Value, options: Sequence[Value])
     return Proviso(frame.module.path, owner.lineno, owner, True, name)
 
 
-def compiled_choice(site: CompileSite, receiver: Value | None, receivers: Sequence[Value | None]) -> Proviso | None:
-    """What must be chosen for a site that compiles one of several things to compile this one."""
+def compiled_choice(
+    site: CompileSite, receiver: Value | None, roots: Sequence[tuple[Function, Value | None]]
+) -> Proviso | None:
+    """What must be chosen for a site that compiles one of several things, with the functions that it enters, to compile this one."""
     name = _name(receiver) if receiver is not None else ""
-    if site.many or not name or all(each is None or _name(each) == name for each in receivers):
+    if site.many or not name or all(each is None or _name(each) == name for _, each in roots):
         return None
     return Proviso(site.path, site.line, None, True, name)
 

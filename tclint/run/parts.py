@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from tclint.events import ModuleEvent
 from tclint.events.dispatch import Dispatcher
-from tclint.interpreter import execute, wrappers
-from tclint.interpreter.choices import compiled_choice
+from tclint.interpreter import choices, execute, wrappers
 from tclint.interpreter.examples import Examples
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.machine import Interpreter
@@ -281,7 +280,7 @@ class PartRunner:
             roots = list(roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
-                    chosen = compiled_choice(site, receiver, [each for _, each in roots])
+                    chosen = choices.compiled_choice(site, receiver, roots)
                     given = interp.entries.with_calls(function, receiver, site, target, chosen)
                     if isinstance(target, Instance):
                         interp.entries.around(function, target, Region(site), given)

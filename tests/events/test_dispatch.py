@@ -26,6 +26,7 @@ class Frame:
     function: Any = None
     blocks: tuple[str, ...] = ()
     rare: bool = False
+    conditions: tuple[Any, ...] = ()
 
     def chain(self, line: int) -> tuple[Any, ...]:
         return ()

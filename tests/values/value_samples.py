@@ -44,6 +44,7 @@ from tclint.values import (
     Union,
     Value,
 )
+from tclint.values.provided import Provided, Proviso
 
 PROGRAM = Interpreted(
     """
@@ -142,6 +143,7 @@ SAMPLES: list[Value] = [
     Object("torch.nn.Sequential", args=Seq("list", (DOUBLE, External("torch.relu")))),
     Object("torch.compiler.disable", kind="disabled", args=DOUBLE),
     Partial(DOUBLE, (Const(1),), {}),
+    Provided((Proviso("m.py", 1, None, True, "Net"),)),
     Method(Tensor(), "view"),
     Method(Seq("list", ()), "append"),
     Member(PROGRAM.cls("Mode"), "FAST", Const(1), False, NOWHERE),
