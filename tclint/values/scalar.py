@@ -40,6 +40,8 @@ _VARYING: Final = {
     "read": "read out of a tensor",
 }
 """Sources of numbers that are others from call to call, as a message tells it."""
+RUNTIME: Final = frozenset({*_STRONG, *_VARYING})
+"""Sources of what each call brings anew."""
 
 
 class Scalar(Value):

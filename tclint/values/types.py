@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from tclint.torch_facts import facts
+
 TENSOR_TYPES: Final = frozenset({"torch.Tensor", "torch.LongTensor", "torch.FloatTensor", "torch.BoolTensor"})
 PYTHON_TYPES: Final = frozenset(
     {"builtins.list", "builtins.tuple", "builtins.dict", "builtins.str", "builtins.int", "builtins.float"}
     | {"builtins.bool", "builtins.set", "numpy.ndarray", "PIL.Image.Image", "collections.abc.Sequence"}
     | {"collections.abc.Mapping", "numbers.Number", "builtins.bytes", "collections.OrderedDict", "os.PathLike"}
 )
+_OTHERS: Final = frozenset(facts.named("is no type of tensors"))
 _ABSTRACT: Final = {
     "numbers.Number": {"int", "float", "bool", "number"},
     "numbers.Complex": {"int", "float", "bool", "number"},
@@ -30,7 +33,7 @@ def is_of(kind: str, wanted: str) -> bool | None:
 
 def is_python(wanted: str) -> bool:
     """Whether no tensor is an instance of a type."""
-    return wanted in PYTHON_TYPES or wanted in _ABSTRACT
+    return wanted in PYTHON_TYPES or wanted in _ABSTRACT or wanted in _OTHERS
 
 
 SEQUENCE_TYPES: Final = {

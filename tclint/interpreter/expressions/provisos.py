@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import PROVIDED, Env, Frame
@@ -16,9 +15,7 @@ from tclint.interpreter.modes import is_training
 from tclint.sources.tree import turned
 from tclint.values import UNKNOWN, Dict, External, Scalar, Seq, Value, tensor_of
 from tclint.values.provided import NOTHING, Provided, Proviso
-
-_RUNTIME: Final = frozenset({"data", "size", "counted", "distinct", "random", "drawn", "read", "tensor"})
-"""Sources of scalars that are others from call to call."""
+from tclint.values.scalar import RUNTIME
 
 
 def hang(
@@ -72,7 +69,7 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
 
 def _stays(frame: Frame, test: ast.expr, value: Value) -> bool:
     """Whether an open test is one on what nobody in sight sets, and not on what each call brings anew."""
-    if tensor_of(value) is not None or value.source in _RUNTIME:
+    if tensor_of(value) is not None or value.source in RUNTIME:
         return False
     open_ones = 0
     with frame.interp.emitter.silence:
@@ -140,7 +137,7 @@ def _turns(frame: Frame, place: ast.expr) -> bool:
 
 
 def _is_runtime(value: Value) -> bool:
-    return tensor_of(value) is not None or any(option.source in _RUNTIME for option in value.options)
+    return tensor_of(value) is not None or any(option.source in RUNTIME for option in value.options)
 
 
 def _is_open(value: Value) -> bool:
