@@ -243,6 +243,8 @@ class Results:
     """The compile sites of which nobody knows what they compile, and why."""
     unread: dict[tuple[str, int], str] = field(default_factory=dict)
     """The compile sites whose module calls one that it was handed and that nobody knows, by its name."""
+    unfollowed: dict[FunctionPlace, dict[str, None]] = field(default_factory=dict)
+    """By the functions that call it, what is called there and may be any module, by its names."""
     calls_compiled: bool = False
     """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10
+_MAX_NAMES = 3
 _MAX_LINES = 3
 _MAX_CURED = 5
 
@@ -291,6 +292,15 @@ def _counted(report: Report, near: int) -> str:
     return f"{near} of the {sites} in the project {'lead' if near > 1 else 'leads'} here"
 
 
+def _unfollowed(names: Sequence[str]) -> str:
+    """What compiled code calls and nobody knows."""
+    if len(names) < 2:
+        return f"; what `{names[0]}` holds cannot be read" if names else ""
+    first = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES])
+    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return f"; what {first}{rest} hold cannot be read"
+
+
 def _supposed(report: Report) -> str:
     """How many functions are taken as compiled though nothing in sight compiles them."""
     if report.supposed == report.functions:
@@ -308,7 +318,7 @@ def _reach(report: Report) -> Iterator[str]:
         for site in near[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
             what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
-            part = f"; what `{site.unread}` holds cannot be read" if site.unread else ""
+            part = _unfollowed([*dict.fromkeys(filter(None, (site.unread, *site.unfollowed)))])
             yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}{part}"
         if len(near) > _MAX_SITES:
             yield f"  ... and {len(near) - _MAX_SITES} more"

@@ -232,6 +232,10 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             places.setdefault((path, line), (text, set()))[1].add(mode)
     first = {row[:2] for row in results[0].sites}
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
+    called: dict[FunctionPlace, dict[str, None]] = {}
+    for result in results:
+        for function, names in result.unfollowed.items():
+            called.setdefault(function, {}).update(dict.fromkeys(names))
     unread = {place: name for result in results for place, name in result.unread.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
@@ -246,5 +250,6 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
             unread=unread.get(place, ""),
+            unfollowed=tuple(dict.fromkeys(n for f in sorted(reach.get(place, ())) for n in called.get(f, ()))),
             beside=beside,
         )

@@ -406,6 +406,7 @@ class PartRunner:
             set(results.whole),
             dict(results.unresolved),
             dict(results.unread),
+            {place: tuple(names) for place, names in results.unfollowed.items()},
             set(results.blind),
             unread_bases(interp) if self.program.libraries is None else set(),
         )

@@ -90,6 +90,8 @@ class Result:
     """The sites of which nobody knows what they compile, and why."""
     unread: dict[SitePlace, str] = field(default_factory=dict)
     """The sites of which a part is known, and the name of what is not."""
+    unfollowed: dict[FunctionPlace, tuple[str, ...]] = field(default_factory=dict)
+    """By the functions that call it, what may be any module."""
     blind: set[FunctionPlace] = field(default_factory=set)
     """What was reached by calls alone of which nobody knows the arguments: it is still to be entered by its signature."""
     below: set[str] = field(default_factory=set)
@@ -99,7 +101,7 @@ class Result:
         """As plain values, for the cache and for other processes."""
         found = tuple([each.packed() for each in self.found])
         problems = encode(tuple(self.problems))
-        sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread)
+        sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread, self.unfollowed)
         return (found, problems, self.reached, *sites, self.blind, self.below)
 
     def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:

@@ -1,0 +1,78 @@
+"""What compiled code calls and nobody knows: the summary names it, so that silence is not taken for a clean model."""
+
+from __future__ import annotations
+
+import pytest
+from lintkit import Project
+
+WRAPPER = """
+import torch
+from torch import nn
+from models import pick
+
+class Known(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+class Wrapper(nn.Module):
+    def __init__(self, inner: nn.Module):
+        super().__init__()
+        self.inner = inner
+        self.known = Known()
+        self.rest = pick("rest")
+        self.register_buffer("state", torch.zeros(2))
+        self.head = pick("head")
+        self.blocks = nn.ModuleList(pick(i) for i in range(3))
+
+    def forward(self, x):
+        {line}
+        return x
+
+wrapper = torch.compile(Wrapper({given}))
+wrapper(torch.ones(2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "names"),
+    [
+        ("x = self.inner(x)", "pick(1)", ("self.inner",)),
+        ("x = self.inner(*self.rest)", "pick(1)", ("self.inner",)),
+        ("x = self.inner.blocks(x)", "pick(1)", ("self.inner",)),
+        ("x = self.inner.embed(x)", "pick(1)", ("self.inner",)),
+        ("x = self.head(x)", "Known()", ("self.head",)),
+        ("x = self.known(x)", "Known()", ()),
+        ("x = self.inner(x)", "Known()", ()),
+        ("x = self.inner(x)", "nn.Linear(2, 2)", ()),
+        # Methods of tensors and of containers are no models.
+        ("self.state.copy_(x)", "Known()", ()),
+        ("self.head.copy_(x)", "Known()", ()),
+        ("self.head.append(x)", "Known()", ()),
+        # No tensor goes in: a helper, not a model.
+        ("self.head(1)", "Known()", ()),
+        ("pick(x)", "Known()", ()),
+    ],
+)
+def test_what_is_called_and_not_known_is_named(project: Project, line: str, given: str, names: tuple[str, ...]) -> None:
+    report = project.write({"a.py": WRAPPER.format(line=line, given=given)}).lint()
+    assert [site.unfollowed for site in report.sites] == [names]
+
+
+def test_what_a_class_of_torch_gives_its_subclasses_is_known(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+
+        class Block(nn.TransformerEncoderLayer):
+            def forward(self, x):
+                return self.norm1(x)
+
+        torch.compile(Block(8, 2))(torch.ones(2, 8))
+    """
+    assert [site.unfollowed for site in project.write({"a.py": source}).lint().sites] == [()]
+
+
+def test_two_sites_that_lead_to_one_function_both_say_so(project: Project) -> None:
+    source = WRAPPER.format(line="x = self.inner(x)", given="pick(1)") + "\nagain = torch.compile(wrapper.forward)\n"
+    report = project.write({"a.py": source}).lint()
+    assert [site.unfollowed for site in report.sites] == [("self.inner",)] * 2
