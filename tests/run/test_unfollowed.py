@@ -76,3 +76,24 @@ def test_two_sites_that_lead_to_one_function_both_say_so(project: Project) -> No
     source = WRAPPER.format(line="x = self.inner(x)", given="pick(1)") + "\nagain = torch.compile(wrapper.forward)\n"
     report = project.write({"a.py": source}).lint()
     assert [site.unfollowed for site in report.sites] == [("self.inner",)] * 2
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "sites"),
+    [
+        ("import torch", "self.pipe.transformer.compile()", 1),
+        ("import torch", "self.pipe.transformer.compile(mode='default')", 1),
+        # Whoever takes what comes out, or gives other arguments, compiles something else.
+        ("import torch", "text = self.statement.compile()", 0),
+        ("import torch", "self.model.compile(optimizer='adam')", 0),
+        ("import torch", "self.model.compile('adam')", 0),
+        ("", "self.pipe.transformer.compile()", 0),
+        ("import torch\nclass Grammar:\n    def compile(self):\n        pass", "self.grammar.compile()", 0),
+    ],
+)
+def test_a_module_that_is_compiled_in_place_is_named_though_nobody_knows_it(
+    project: Project, head: str, line: str, sites: int
+) -> None:
+    source = f"{head}\n\nclass Runner:\n    def prepare(self):\n        {line}\n\nRunner().prepare()\n"
+    report = project.write({"a.py": source}).lint()
+    assert [site.unresolved for site in report.sites] == ["what it compiles cannot be read"] * sites
