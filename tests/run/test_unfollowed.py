@@ -97,3 +97,33 @@ def test_a_module_that_is_compiled_in_place_is_named_though_nobody_knows_it(
     source = f"{head}\n\nclass Runner:\n    def prepare(self):\n        {line}\n\nRunner().prepare()\n"
     report = project.write({"a.py": source}).lint()
     assert [site.unresolved for site in report.sites] == ["what it compiles cannot be read"] * sites
+
+
+def test_a_layer_that_is_built_without_its_first_weights_is_known(project: Project) -> None:
+    source = """
+        import torch
+        from torch import nn
+        from torch.nn.utils import skip_init
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = skip_init(nn.Linear, 2, out_features=2, bias=False)
+                self.mine = skip_init(Mine, 2)
+
+            def forward(self, x):
+                return self.mine(self.linear(x))
+
+        class Mine(nn.Module):
+            def __init__(self, width, device=None):
+                super().__init__()
+
+            def forward(self, x):
+                print(x)
+                return x
+
+        torch.compile(Net())(torch.ones(2, 2))
+    """
+    report = project.write({"a.py": source}).lint()
+    assert [site.unfollowed for site in report.sites] == [()]
+    assert [f.line for f in report.findings] == [19]
