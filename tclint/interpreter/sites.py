@@ -154,6 +154,13 @@ class CompileSites:
         if site.idle:
             return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
+        if frame.parent is not None and frame.function is not None and not roles.tries(frame.parent.module.path):
+            handed = self._interp.results.handed.setdefault((site.path, site.line), {})
+            by = frame.parent.function
+            caller = by.qualname if by is not None else frame.parent.module.path
+            handed[caller] = handed.get(caller, True) and all(
+                each is UNKNOWN or is_some_module(each) for each in target.options
+            )
         instead, others = heirs.compiled_with(frame, target)
         for each in others if instead else (target, *others):
             known = (each.key, id(site))

@@ -245,6 +245,8 @@ class Results:
     """The compile sites whose module calls one that it was handed and that nobody knows, by its name."""
     unfollowed: dict[FunctionPlace, dict[str, None]] = field(default_factory=dict)
     """By the functions that call it, what is called there and may be any module, by its names."""
+    handed: dict[tuple[str, int], dict[str, bool]] = field(default_factory=dict)
+    """By the site of a function that compiles what it is handed, who calls it, and whether nothing is known of all that he hands over."""
     calls_compiled: bool = False
     """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)

@@ -292,13 +292,14 @@ def _counted(report: Report, near: int) -> str:
     return f"{near} of the {sites} in the project {'lead' if near > 1 else 'leads'} here"
 
 
-def _unfollowed(names: Sequence[str]) -> str:
-    """What compiled code calls and nobody knows."""
+def _unread(names: Sequence[str], do: str) -> str:
+    """What compiled code calls, or what is compiled, and nobody knows."""
     if len(names) < 2:
-        return f"; what `{names[0]}` holds cannot be read" if names else ""
+        verb, _, particle = do.partition(" ")
+        return f"; what `{names[0]}` {verb}s{particle and ' ' + particle} cannot be read" if names else ""
     first = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES])
     rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"; what {first}{rest} hold cannot be read"
+    return f"; what {first}{rest} {do} cannot be read"
 
 
 def _supposed(report: Report) -> str:
@@ -318,7 +319,8 @@ def _reach(report: Report) -> Iterator[str]:
         for site in near[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
             what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
-            part = _unfollowed([*dict.fromkeys(filter(None, (site.unread, *site.unfollowed)))])
+            part = _unread([*dict.fromkeys(filter(None, (site.unread, *site.unfollowed)))], "hold")
+            part += _unread(site.handing, "hand over")
             yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}{part}"
         if len(near) > _MAX_SITES:
             yield f"  ... and {len(near) - _MAX_SITES} more"

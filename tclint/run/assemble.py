@@ -236,6 +236,7 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
     for result in results:
         for function, names in result.unfollowed.items():
             called.setdefault(function, {}).update(dict.fromkeys(names))
+    handing = {place: names for result in results for place, names in result.handing.items()}
     unread = {place: name for result in results for place, name in result.unread.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
@@ -250,6 +251,7 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
             unread=unread.get(place, ""),
+            handing=handing.get(place, ()) if reach.get(place) else (),
             unfollowed=tuple(dict.fromkeys(n for f in sorted(reach.get(place, ())) for n in called.get(f, ()))),
             beside=beside,
         )

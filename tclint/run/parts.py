@@ -407,6 +407,11 @@ class PartRunner:
             dict(results.unresolved),
             dict(results.unread),
             {place: tuple(names) for place, names in results.unfollowed.items()},
+            {
+                place: names
+                for place, by in results.handed.items()
+                if (names := tuple(n for n, open_ in by.items() if open_))
+            },
             set(results.blind),
             unread_bases(interp) if self.program.libraries is None else set(),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from lintkit import Project
 
+from tclint import output
+
 WRAPPER = """
 import torch
 from torch import nn
@@ -127,3 +129,49 @@ def test_a_layer_that_is_built_without_its_first_weights_is_known(project: Proje
     report = project.write({"a.py": source}).lint()
     assert [site.unfollowed for site in report.sites] == [()]
     assert [f.line for f in report.findings] == [19]
+
+
+SPEEDING = """
+import torch
+from torch import nn
+from models import pick
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+def speed_up(model):
+    return torch.compile(model)
+
+def known():
+    return speed_up(Net())
+
+def unknown():
+    return speed_up(pick("net"))
+
+def passed_on(model):
+    return speed_up(model)
+
+passed_on(Net())
+{calls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "names"),
+    [
+        ("known()\nunknown()", ("unknown",)),
+        ("known()", ("unknown",)),
+    ],
+)
+def test_who_hands_over_what_nobody_knows_is_named(project: Project, calls: str, names: tuple[str, ...]) -> None:
+    report = project.write({"a.py": SPEEDING.format(calls=calls)}).lint()
+    assert [(site.reaches, site.unresolved, site.handing) for site in report.sites] == [(1, "", names)]
+    text = output.renderer("full")(report, color=False, width=110, sources={}, rules=())
+    assert f"what `{names[0]}` hands over cannot be read" in text
+
+
+def test_where_nothing_is_known_of_a_site_that_is_all_there_is_to_say(project: Project) -> None:
+    source = "import torch\nfrom models import pick\ndef fast(m):\n    return torch.compile(m)\ndef go():\n    fast(pick())\ngo()\n"
+    report = project.write({"a.py": source}).lint()
+    assert [(site.unresolved, site.handing) for site in report.sites] == [("what it compiles cannot be read", ())]
