@@ -373,7 +373,7 @@ class Classes:
         """
         node = cls.module.node(assignment.ordinal)
         annotation = getattr(node, "annotation", None)
-        if annotation is None or not isinstance(value, (Instance, Object)):
+        if annotation is None or not (isinstance(value, Instance) or type(value) is Object):
             return value
         origin = self._interp.names.frame(cls.module).origin(node)
         promised = hints.evaluate(self._interp, cls.module, annotation, origin)

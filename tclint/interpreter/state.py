@@ -225,6 +225,11 @@ class Failure:
     error: BaseException
 
 
+SitePlace = tuple[str, int]
+Unfollowed = dict[FunctionPlace, tuple[str, ...]]
+Handing = dict[SitePlace, tuple[str, ...]]
+
+
 @dataclass(slots=True)
 class Results:
     """What an interpreter found out for others to read."""
@@ -255,6 +260,13 @@ class Results:
     """The functions that a call led to, by the key of what it gave: another site may get there by the same call."""
     open: list[set[FunctionPlace]] = field(default_factory=list)
     """The same for the calls that are being interpreted, the innermost last."""
+
+    def unknown(self) -> tuple[dict[SitePlace, str], dict[SitePlace, str], Unfollowed, Handing]:
+        """What nobody knows: what sites compile, what their modules were handed, what compiled code calls, and who hands over what."""
+        called = {place: tuple(names) for place, names in self.unfollowed.items()}
+        told = {place: tuple(name for name, lost in by.items() if lost) for place, by in self.handed.items()}
+        handing = {place: names for place, names in told.items() if names}
+        return dict(self.unresolved), dict(self.unread), called, handing
 
     def reach_function(self, site: CompileSite | None, function: Function, told: bool = True) -> None:
         """A function is interpreted as compiled, by a site or as if there were one; `told`: with arguments that are known."""

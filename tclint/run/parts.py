@@ -404,14 +404,7 @@ class PartRunner:
             sites,
             {k: set(v) for k, v in results.reach.items()},
             set(results.whole),
-            dict(results.unresolved),
-            dict(results.unread),
-            {place: tuple(names) for place, names in results.unfollowed.items()},
-            {
-                place: names
-                for place, by in results.handed.items()
-                if (names := tuple(n for n, open_ in by.items() if open_))
-            },
+            *results.unknown(),
             set(results.blind),
             unread_bases(interp) if self.program.libraries is None else set(),
         )
