@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.interpreter import enumerations, overridden
+from tclint.interpreter import enumerations, hints, overridden
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.models import loaded
@@ -26,7 +26,9 @@ from tclint.values import (
     NamedTupleClass,
     Object,
     Value,
+    join_all,
 )
+from tclint.values.constant import is_none
 
 if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
@@ -364,6 +366,26 @@ class Classes:
         found = (self.find_method(meta, each) for each in (name, "__getattr__")) if meta is not None else ()
         return any(method is not None for method in found)
 
+    def _promised(self, cls: Class, assignment: Assignment, value: Value) -> Value:
+        """What a field holds that is annotated with classes of the program: what it is set to is only its default.
+
+        `net: Small | Large = Small()`; and where a library describes the field, `net: Small = Field(discriminator="name")`.
+        """
+        node = cls.module.node(assignment.ordinal)
+        annotation = getattr(node, "annotation", None)
+        if annotation is None or not (isinstance(value, Instance) or type(value) is Object):
+            return value
+        origin = self._interp.names.frame(cls.module).origin(node)
+        promised = hints.evaluate(self._interp, cls.module, annotation, origin)
+        if not all(isinstance(each, Instance) or is_none(each) for each in promised.options):
+            return value
+        if isinstance(value, Object):
+            return promised
+        others = [each for each in promised.options if isinstance(each, Instance)]
+        if len(others) < 2 or all(each.cls is not value.cls for each in others):
+            return value
+        return join_all([value, *(each for each in others if each.cls is not value.cls)])
+
     def assigned(self, cls: Class, assignment: Assignment, name: str, frame: Frame, node: ast.AST) -> Value:
         """What an assignment in the body of a class gives those who read the attribute."""
         key = (cls.module.path, f"{cls.qualname}.{name}")
@@ -375,6 +397,7 @@ class Classes:
             try:
                 with self._silence:
                     value = self._interp.names.assigned(cls.module, assignment, generalise=False)
+                    value = self._promised(cls, assignment, value) if assignment.annotated else value
             finally:
                 self._memo.evaluating.discard(key)
             self._memo.class_values[key] = value

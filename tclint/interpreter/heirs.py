@@ -25,6 +25,8 @@ _NEVER: Final = frozenset(
 """Of what no object of a class of the program is an instance, unless it is below it."""
 
 
+MOST: Final = 32
+"""Of more classes below a base nobody says which it is."""
 _HEADER: Final = re.compile(rb"\nclass[ \t]+(\w+)[^\n(:]*\(([^):]*)")
 _WORD: Final = re.compile(rb"\w+")
 
@@ -32,6 +34,14 @@ _WORD: Final = re.compile(rb"\w+")
 def below(interp: Interpreter, cls: Class) -> Iterator[Class]:
     """The classes of the program below one."""
     yield from _below(interp, cls, {})
+
+
+def of_kind(interp: Interpreter, cls: Class) -> Iterator[Class]:
+    """A class and those below it; without itself where it leaves open what the objects of all of them do when they are called."""
+    forward = interp.classes.find_method(cls, "forward")
+    if forward is None or not forward.is_left_open:
+        yield cls
+    yield from below(interp, cls)
 
 
 def apart(interp: Interpreter, one: Class, other: Class) -> bool:
@@ -96,8 +106,10 @@ def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:
     """
     function = frame.function
     itself = target.bound if isinstance(target, FunctionValue) else target
-    if function is None or not function.is_method or not isinstance(itself, Instance) or not _is_any(frame, itself):
+    if not isinstance(itself, Instance):
         return False, []
+    if function is None or not function.is_method or not _is_any(frame, itself):
+        return _of_a_base(frame, target, itself)
     classes = frame.interp.classes
     name = target.function.name if isinstance(target, FunctionValue) else "forward"
     own = classes.find_method(itself.cls, name)
@@ -116,6 +128,24 @@ def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:
         made = Instance(heir)
         found.append(frame.interp.functions.value(method).bound_to(made) if isinstance(target, FunctionValue) else made)
     return is_open and bool(found), found
+
+
+def _of_a_base(frame: Frame, target: Value, itself: Instance) -> tuple[bool, list[Value]]:
+    """What is compiled of an object that is only known by a base that leaves the method open: `def speed_up(model: Base)`."""
+    classes = frame.interp.classes
+    name = target.function.name if isinstance(target, FunctionValue) else "forward"
+    own = classes.find_method(itself.cls, name)
+    if own is None or not own.is_left_open or itself.context is not None or itself.fields:
+        return False, []
+    found: dict[Function, Value] = {}
+    for heir in below(frame.interp, itself.cls):
+        method = classes.find_method(heir, name)
+        if method is not None and not method.is_left_open and not roles.is_test(heir.module.path):
+            made = Instance(heir)
+            found[method] = (
+                frame.interp.functions.value(method).bound_to(made) if isinstance(target, FunctionValue) else made
+            )
+    return (True, [*found.values()]) if 0 < len(found) <= MOST else (False, [])
 
 
 def of_heir(interp: Interpreter, instance: Instance, name: str, stored: Value) -> Value | None:

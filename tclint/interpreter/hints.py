@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.interpreter import heirs
 from tclint.interpreter.models import tokenizers
 from tclint.program import Assignment, Class, Import
+from tclint.sources import roles
 from tclint.torch_facts import facts, returns
 from tclint.values import (
     ARRAY,
@@ -16,6 +18,7 @@ from tclint.values import (
     PROVEN,
     STR,
     UNKNOWN,
+    ClassValue,
     Dict,
     External,
     Instance,
@@ -54,6 +57,7 @@ _MODULE: Final = "torch.nn.Module"
 _NUMBERS: Final = {"numbers.Integral": "int", "numbers.Real": "number", "numbers.Number": "number"}
 _LISTS: Final = frozenset({"List", "list", "Sequence", "Iterable", "Collection", "Iterator", "MutableSequence"})
 _TUPLES: Final = frozenset({"Tuple", "tuple"})
+_CLASSES: Final = frozenset({"Type", "type"})
 _DICTS: Final = frozenset({"Dict", "dict", "Mapping", "OrderedDict", "MutableMapping", "DefaultDict", "defaultdict"})
 
 
@@ -235,6 +239,8 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
         return UNKNOWN if any(v is UNKNOWN for v in values) else _doubted(join_all(values))
     if name in ("Annotated", "Final", "ClassVar", "Required"):
         return evaluate(interp, module, parts[0], origin, depth + 1)
+    if name in _CLASSES:
+        return _class_of(interp, evaluate(interp, module, parts[0], origin, depth + 1))
     if name in _LISTS:
         return Seq("list", None, evaluate(interp, module, parts[0], origin, depth + 1))
     if name in _TUPLES:
@@ -252,6 +258,16 @@ def _generic(interp: Interpreter, module: Module, node: ast.Subscript, origin: O
         if literals and all(isinstance(v, int) for v in literals):
             return Scalar("int", "", origin, among=tuple(literals)) if len(literals) == len(parts) else INT
     return UNKNOWN
+
+
+def _class_of(interp: Interpreter, made: Value) -> Value:
+    """`type[Base]`: that class of the program or any below it, where these are few."""
+    found: dict[Class, None] = {}
+    for each in made.options:
+        if not isinstance(each, Instance):
+            return UNKNOWN
+        found |= dict.fromkeys(h for h in heirs.of_kind(interp, each.cls) if not roles.is_test(h.module.path))
+    return join_all([ClassValue(cls) for cls in found]) if len(found) <= heirs.MOST else UNKNOWN
 
 
 def _shaped_ndim(parts: list[ast.expr]) -> int:

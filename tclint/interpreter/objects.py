@@ -207,6 +207,7 @@ class Objects:
                 held = (
                     (interp.classes.constant(ancestor, assigned) if exact else None)
                     or (unturned.switch(frame, instance, name) if frame.constructing else None)
+                    or (unturned.own(frame, instance, name) if frame.region is None else None)
                     or interp.classes.assigned(ancestor, assigned, name, frame, node)
                 )
                 if isinstance(held, Instance) and interp.classes.find_method(held.cls, "__get__") is not None:

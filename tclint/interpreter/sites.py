@@ -15,10 +15,11 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame, told_of_mode
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
 from tclint.interpreter.ran_in import RanIn
-from tclint.program import Module
+from tclint.program import Module, mentioning
 from tclint.sources import roles
 from tclint.sources.tree import Position, nodes, position
 from tclint.torch_facts import facts
+from tclint.torch_facts.callers import MODULE_COMPILE
 from tclint.values import (
     HOST,
     NOWHERE,
@@ -110,6 +111,24 @@ class CompileSites:
             )
         return known
 
+    @staticmethod
+    def is_of_a_module(frame: Frame, node: ast.AST, keywords: Mapping[str, Value]) -> bool:
+        """Whether `x.compile()` can only be a module's: what else compiles takes other arguments, or gives something back.
+
+        Without arguments that takes an attribute in a file that works with torch, and a program that has no such method of its
+        own: `self.pipe.transformer.compile()`.
+        """
+        if keywords:
+            return MODULE_COMPILE.issuperset(keywords)
+        held = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value
+        if (
+            not isinstance(held, ast.Attribute)
+            or not _is_dropped(frame, node)
+            or not frame.module.index(_imports_torch)
+        ):
+            return False
+        return not frame.module.program.answers(_defines, "compile")
+
     def compile(
         self,
         frame: Frame,
@@ -135,6 +154,13 @@ class CompileSites:
         if site.idle:
             return target  # whoever goes on after that goes on with what was given
         self._interp.account.compiled(frame, node)
+        if frame.parent is not None and frame.function is not None and not roles.tries(frame.parent.module.path):
+            handed = self._interp.results.handed.setdefault((site.path, site.line), {})
+            by = frame.parent.function
+            caller = by.qualname if by is not None else frame.parent.module.path
+            handed[caller] = handed.get(caller, True) and all(
+                each is UNKNOWN or is_some_module(each) for each in target.options
+            )
         instead, others = heirs.compiled_with(frame, target)
         for each in others if instead else (target, *others):
             known = (each.key, id(site))
@@ -397,6 +423,19 @@ _TURNED_ON: Final = re.compile(
 def _is_dropped(frame: Frame, node: ast.AST) -> bool:
     """Whether a call stands for itself. What `torch.compile(model)` returns is compiled; `model` stays as it is."""
     return isinstance(node, ast.Call) and position(node) in frame.module.index(_dropped)
+
+
+_TORCH: Final = re.compile(rb"^[ \t]*(?:import|from)[ \t]+torch\b", re.MULTILINE)
+
+
+@mentioning(0)
+def _defines(module: Module, name: str) -> bool:
+    """Whether a class of a file may have a method of that name."""
+    return re.search(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+" + name.encode() + rb"\b", module.data) is not None
+
+
+def _imports_torch(module: Module) -> bool:
+    return _TORCH.search(module.data) is not None
 
 
 def _dropped(module: Module) -> frozenset[Position]:

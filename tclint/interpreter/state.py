@@ -228,6 +228,11 @@ class Failure:
     error: BaseException
 
 
+SitePlace = tuple[str, int]
+Unfollowed = dict[FunctionPlace, tuple[str, ...]]
+Handing = dict[SitePlace, tuple[str, ...]]
+
+
 @dataclass(slots=True)
 class Results:
     """What an interpreter found out for others to read."""
@@ -246,6 +251,10 @@ class Results:
     """The compile sites of which nobody knows what they compile, and why."""
     unread: dict[tuple[str, int], str] = field(default_factory=dict)
     """The compile sites whose module calls one that it was handed and that nobody knows, by its name."""
+    unfollowed: dict[FunctionPlace, dict[str, None]] = field(default_factory=dict)
+    """By the functions that call it, what is called there and may be any module, by its names."""
+    handed: dict[tuple[str, int], dict[str, bool]] = field(default_factory=dict)
+    """By the site of a function that compiles what it is handed, who calls it, and whether nothing is known of all that he hands over."""
     calls_compiled: bool = False
     """Something was seen that only the eager caller of compiled code does, where code was taken as compiled."""
     failures: list[Failure] = field(default_factory=list)
@@ -254,6 +263,13 @@ class Results:
     """The functions that a call led to, by the key of what it gave: another site may get there by the same call."""
     open: list[set[FunctionPlace]] = field(default_factory=list)
     """The same for the calls that are being interpreted, the innermost last."""
+
+    def unknown(self) -> tuple[dict[SitePlace, str], dict[SitePlace, str], Unfollowed, Handing]:
+        """What nobody knows: what sites compile, what their modules were handed, what compiled code calls, and who hands over what."""
+        called = {place: tuple(names) for place, names in self.unfollowed.items()}
+        told = {place: tuple(name for name, lost in by.items() if lost) for place, by in self.handed.items()}
+        handing = {place: names for place, names in told.items() if names}
+        return dict(self.unresolved), dict(self.unread), called, handing
 
     def reach_function(self, site: CompileSite | None, function: Function, told: bool = True) -> None:
         """A function is interpreted as compiled, by a site or as if there were one; `told`: with arguments that are known."""

@@ -23,6 +23,10 @@ class Site:
     """Why nothing of the program is known to be compiled here."""
     unread: str = ""
     """What the compiled module calls and nobody knows: a module that it was handed, by its name (`self.backbone`)."""
+    unfollowed: tuple[str, ...] = ()
+    """What the compiled code calls and nobody knows, by its names: nothing is said of what is in there."""
+    handing: tuple[str, ...] = ()
+    """The functions that hand over what is compiled there and of which nobody knows what it is, where others are known."""
     beside: bool = False
     """Whether it only stands in the same project: neither in a file that was asked about nor does it lead to one."""
 

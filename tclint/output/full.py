@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ORIGIN = re.compile(r"comes from `[^`]*` \(line (\d+)\)")
 _MAX_SITES = 10
+_MAX_NAMES = 3
 _MAX_LINES = 3
 _MAX_CURED = 5
 _GROUNDS = (
@@ -296,6 +297,16 @@ def _counted(report: Report, near: int) -> str:
     return f"{near} of the {sites} in the project {'lead' if near > 1 else 'leads'} here"
 
 
+def _unread(names: Sequence[str], do: str) -> str:
+    """What compiled code calls, or what is compiled, and nobody knows."""
+    if len(names) < 2:
+        verb, _, particle = do.partition(" ")
+        return f"; what `{names[0]}` {verb}s{particle and ' ' + particle} cannot be read" if names else ""
+    first = ", ".join(f"`{name}`" for name in names[:_MAX_NAMES])
+    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return f"; what {first}{rest} {do} cannot be read"
+
+
 def _supposed(report: Report) -> str:
     """How many functions are taken as compiled though nothing in sight compiles them."""
     if report.supposed == report.functions:
@@ -313,7 +324,8 @@ def _reach(report: Report) -> Iterator[str]:
         for site in near[:_MAX_SITES]:
             mode = f", mode {site.mode}" if site.mode else ""
             what = plural(site.reaches, "function") if site.reaches or not site.unresolved else site.unresolved
-            part = f"; what `{site.unread}` holds cannot be read" if site.unread else ""
+            part = _unread([*dict.fromkeys(filter(None, (site.unread, *site.unfollowed)))], "hold")
+            part += _unread(site.handing, "hand over")
             yield f"  {site.place}:{site.line}  {shown(site.text)}{mode}: {what}{part}"
         if len(near) > _MAX_SITES:
             yield f"  ... and {len(near) - _MAX_SITES} more"

@@ -114,6 +114,8 @@ def _summary(report: Report) -> dict[str, Any]:
                 "reaches": site.reaches,
                 "unresolved": site.unresolved,
                 **({"unread": site.unread} if site.unread else {}),
+                **({"handing": list(site.handing)} if site.handing else {}),
+                **({"unfollowed": list(site.unfollowed)} if site.unfollowed else {}),
             }
             for site in report.sites
         ],

@@ -231,6 +231,11 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             places.setdefault((path, line), (text, set()))[1].add(mode)
     first = {row[:2] for row in results[0].sites}
     reasons = {place: reason for result in results for place, reason in result.unresolved.items()}
+    called: dict[FunctionPlace, dict[str, None]] = {}
+    for result in results:
+        for function, names in result.unfollowed.items():
+            called.setdefault(function, {}).update(dict.fromkeys(names))
+    handing = {place: names for result in results for place, names in result.handing.items()}
     unread = {place: name for result in results for place, name in result.unread.items()}
     for place, (text, modes) in sorted(places.items()):
         shown = sorted(modes - {"?"}) or ["?"]
@@ -245,5 +250,7 @@ def _site_rows(results: Sequence[Result], reported: Container[str]) -> Iterator[
             len(reach.get(place, ())),
             unresolved="" if reach.get(place) else reasons.get(place, ""),
             unread=unread.get(place, ""),
+            handing=handing.get(place, ()) if reach.get(place) else (),
+            unfollowed=tuple(dict.fromkeys(n for f in sorted(reach.get(place, ())) for n in called.get(f, ()))),
             beside=beside,
         )

@@ -405,8 +405,7 @@ class PartRunner:
             sites,
             {k: set(v) for k, v in results.reach.items()},
             set(results.whole),
-            dict(results.unresolved),
-            dict(results.unread),
+            *results.unknown(),
             set(results.blind),
             unread_bases(interp) if self.program.libraries is None else set(),
         )

@@ -91,6 +91,10 @@ class Result:
     """The sites of which nobody knows what they compile, and why."""
     unread: dict[SitePlace, str] = field(default_factory=dict)
     """The sites of which a part is known, and the name of what is not."""
+    unfollowed: dict[FunctionPlace, tuple[str, ...]] = field(default_factory=dict)
+    """By the functions that call it, what may be any module."""
+    handing: dict[SitePlace, tuple[str, ...]] = field(default_factory=dict)
+    """By the sites that compile what others hand over, the functions of which nobody knows what they do."""
     blind: set[FunctionPlace] = field(default_factory=set)
     """What was reached by calls alone of which nobody knows the arguments: it is still to be entered by its signature."""
     below: set[str] = field(default_factory=set)
@@ -100,7 +104,7 @@ class Result:
         """As plain values, for the cache and for other processes."""
         found = tuple([each.packed() for each in self.found])
         problems = encode(tuple(self.problems))
-        sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread)
+        sites = (self.sites, self.reach, self.whole, self.unresolved, self.unread, self.unfollowed, self.handing)
         return (found, problems, self.reached, *sites, self.blind, self.below)
 
     def placed(self, odd: Iterable[str] = ()) -> tuple[set[str], set[str]]:
@@ -110,7 +114,7 @@ class Result:
         """
         read = {finding.path for finding in (each.finding for each in self.found)}
         told = {problem.path for problem in self.problems} | {site[0] for site in self.sites}
-        told.update(path for path, _ in (*self.reach, *self.unresolved, *self.unread))
+        told.update(path for path, _ in (*self.reach, *self.unresolved, *self.unread, *self.handing))
         for finding in (each.finding for each in self.found):
             # A chain begins with the site, where there is one.
             told.update(step.path for step in finding.chain[:1])

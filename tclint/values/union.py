@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tclint.values.region import CompileSite
 
 _MAX_UNION: Final = 8
+_MAX_CODE: Final = 32
+"""Of what a factory may build each is something of its own: all that a registry may hold, as long as it is told."""
 _SPREAD: Final = frozenset(facts.named("wraps a module for several devices"))
 
 
@@ -204,9 +206,14 @@ def join(a: Value, b: Value) -> Value:
         _merge(options, option)
     if len(options) == 1:
         return options[0]
-    if len(options) > _MAX_UNION:
+    if len(options) > _MAX_UNION and not _are_code(options):
         return UNKNOWN
     return Union(tuple(options))
+
+
+def _are_code(options: Sequence[Value]) -> bool:
+    """Whether values are so many classes or functions of the program, what is made of such a class, or something nobody knows."""
+    return len(options) <= _MAX_CODE and all(o.is_code or o is UNKNOWN or is_none(o) for o in options)
 
 
 def join_all(values: Iterable[Value]) -> Value:

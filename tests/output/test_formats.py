@@ -223,6 +223,14 @@ def test_full_says_what_of_a_site_is_known() -> None:
     )
 
 
+def test_full_names_a_few_of_what_nobody_could_follow() -> None:
+    names = ("self.backbone", "self.head", "layer", "self.norm")
+    half = Site("train.py", 9, "torch.compile(model)", "default", 2, unread="self.backbone", unfollowed=names)
+    text = render("full", replace(REPORT, sites=(half,)))
+    assert "2 functions; what `self.backbone`, `self.head`, `layer` and 1 more hold cannot be read\n" in text
+    assert json.loads(render("json", replace(REPORT, sites=(half,))))["summary"]["sites"][0]["unfollowed"] == [*names]
+
+
 def test_full_message_stays_on_the_caret_line_where_it_fits() -> None:
     short = replace(TOKENIZER, message="short", graph_breaks=(), labels=())
     assert "^" * 29 + " short\n" in render("full", Report((short,)))

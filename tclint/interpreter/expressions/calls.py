@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.interpreter import bindings, exceptions
+from tclint.interpreter import bindings, exceptions, unfollowed
 from tclint.interpreter.evaluate import evaluate, handles, holder
 from tclint.interpreter.expressions import passed_tests, taken
 from tclint.interpreter.frame import Frame
@@ -75,6 +75,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         result = receiver.call_method(frame, node, func_node.attr, args, keywords, open_ended)
         if frame.region is not None and node.args:
             taken.tell(frame, node, receiver, func_node.attr)
+        if frame.region is not None and frame.region.site is not None and UNKNOWN in result.options:
+            unfollowed.method(frame, node, func_node, receiver, [*args, *keywords.values()])
         if frame.region is None and type(base) is ast.Name and base.id in frame.paths and type(receiver) is Instance:
             _forget_paths(frame, base.id, receiver, func_node.attr)
         if frame.capturing:
@@ -87,6 +89,8 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     result = func.call(frame, node, args, keywords, open_ended)
     if frame.region is not None and node.args:
         taken.tell(frame, node, func)
+    if frame.region is not None and frame.region.site is not None and UNKNOWN in result.options:
+        unfollowed.function(frame, func_node, func, [*args, *keywords.values()])
     if frame.capturing:
         frame.interp.recordings.make(node, result)
     return result

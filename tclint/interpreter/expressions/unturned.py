@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tclint.interpreter import builders
+from tclint.interpreter import builders, heirs
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
 from tclint.interpreter.parameters import signature
-from tclint.program import Module
+from tclint.program import Class, Module
 from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self
 from tclint.torch_facts import facts
@@ -149,14 +149,35 @@ def _declared(frame: Frame, owner: Instance, name: str) -> object:
         return _UNSET
     if any("" in each.module.index(_stores) or _is_set(each.module, name) for each in order):
         return _UNSET
-    said = getattr(holder.module.node(holder.assignments[name].ordinal), "value", None)
-    return said.value if isinstance(said, ast.Constant) else _UNSET
+    return _literal(holder, name)
 
 
 def switch(frame: Frame, owner: Instance, name: str) -> Value | None:
     """The flag or None that a field has where the object is built without it: `self.careful = config.careful`."""
     said = _declared(frame, owner, name) if owner.fields is not None else _UNSET
     return Const(said) if said is None or isinstance(said, bool) else None
+
+
+def own(frame: Frame, owner: Instance, name: str) -> Value | None:
+    """The flag that a class declares of itself where others of its kind declare another: `compiles = True` above `compiles = False`.
+
+    Such a flag tells classes apart and is no switch that somebody turns. Of an object that may be of a class below, nothing is said.
+    """
+    said = _declared(frame, owner, name)
+    if not isinstance(said, bool):
+        return None
+    order = frame.interp.classes.mro(owner.cls)
+    top = next(each for each in reversed(order) if name in each.assignments)
+    others = [each for each in (top, *heirs.below(frame.interp, top)) if name in each.assignments]
+    differs = [each for each in others if _literal(each, name) is not said]
+    if any(owner.cls in frame.interp.classes.mro(each)[1:] for each in differs):
+        return None
+    return Const(said) if differs else None
+
+
+def _literal(cls: Class, name: str) -> object:
+    said = getattr(cls.module.node(cls.assignments[name].ordinal), "value", None)
+    return said.value if isinstance(said, ast.Constant) else _UNSET
 
 
 def _is_set(module: Module, name: str) -> bool:

@@ -27,7 +27,6 @@ from tclint.interpreter.models.results import (
     result_ndim,
 )
 from tclint.torch_facts import facts, returns, traits
-from tclint.torch_facts.callers import MODULE_COMPILE
 from tclint.torch_facts.dtypes import letter_of
 from tclint.values import (
     ARRAY,
@@ -488,9 +487,10 @@ def method_of_unknown(frame: Frame, node: ast.AST, receiver: Value, name: str, a
     reduces = frame.region is not None and name in _OF_ARRAYS and returns.kind(f"tensor#{name}") in _TENSORS
     if type(receiver) is not Method and (reduces or name in _OF_TENSORS_ALONE or _names_dimension(name, keywords)):
         return call_method(frame, node, Tensor(USED, "", -1, 0, frame.origin(node)), name, args, keywords)
-    if name == "compile" and keywords and not args and MODULE_COMPILE.issuperset(keywords) and frame.region is None:
-        # Nothing is known of the object, but only a module takes such arguments.
-        frame.interp.compile_sites.compile(frame, node, "torch.nn.Module.compile", [receiver], keywords)
+    sites = frame.interp.compile_sites
+    if name == "compile" and not args and frame.region is None and sites.is_of_a_module(frame, node, keywords):
+        # Nothing is known of the object, but only a module is compiled in this way.
+        sites.compile(frame, node, "torch.nn.Module.compile", [receiver], keywords)
         return NONE
     if name.startswith("named_") and (held := walked(frame, node, name)) is not None:
         return held  # nothing but a module has a method of this name

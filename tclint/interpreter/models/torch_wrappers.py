@@ -193,9 +193,17 @@ def _on_several_devices(
     return several_devices.made(frame, node, name, args, keywords)
 
 
+def _built(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keywords, open_ended: bool) -> Value:
+    """`skip_init(nn.Linear, 8, 8)`: the layer, whose weights are left as they are in memory."""
+    if not args:
+        return function(frame, node, name, args, keywords)
+    return args[0].call(frame, node, args[1:], keywords, open_ended)
+
+
 BY_NAME: Final[dict[str, Handler]] = {
     **dict.fromkeys(_TRANSPARENT, _transparent),
     **dict.fromkeys(facts.named("gives back the module it is given"), _normed),
+    **dict.fromkeys(facts.named("builds the class it is given"), _built),
     **dict.fromkeys(DISABLE, _disabled),
     **dict.fromkeys(IN_GRAPH, _in_graph),
     **dict.fromkeys(_CHECKPOINT, _checkpoint),
