@@ -120,6 +120,7 @@ def test_forgetting_leaves_nothing_concluded() -> None:
     memo.attributes["x"] = {"y": Const(1)}
     memo.later["x", "y"] = Const(1)
     memo.moments["x"] = ()
+    memo.under_conditions.add("x")
     memo.class_values["a.py", "Net.x"] = Const(1)
     memo.defaults[function(interp, "train"), "x"] = Const(1)
     memo.run_while_tracing[function(interp, "train")] = True
