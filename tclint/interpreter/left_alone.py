@@ -10,7 +10,6 @@ import ast
 import re
 
 from tclint.program import Function, Module, mentioning
-from tclint.sources.text import lines_of
 from tclint.values import Const
 
 
@@ -26,5 +25,6 @@ def default_of_flag(function: Function, parameter: ast.arg, default: ast.expr | 
 @mentioning(0)
 def _gives_another(module: Module, name: str, default: str) -> bool:
     """Whether a file holds `name=…` with something else than a default. An assignment counts too: it may be handed on."""
-    given = re.finditer(rf"(?<![\w.]){re.escape(name)}[ \t]*=[ \t]*(?!=)(\w*)".encode(), lines_of(module.data))
+    # The name first: what a pattern begins with is looked for many times as fast as what must not stand before it.
+    given = re.finditer(rf"{name}(?<![\w.]{name})[ \t]*=[ \t]*(?!=)(\w*)".encode(), module.data)
     return any(found[1] != default.encode() for found in given)

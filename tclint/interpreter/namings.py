@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tclint.program import Class, Function, Module, mentioning
@@ -59,7 +60,7 @@ def _uses(module: Module, name: str, path: str, address: str) -> bool:
         if cls is not None:
             first, last = cls.node.lineno, cls.node.end_lineno or cls.node.lineno
     is_option = b"--" + name.encode() in text or b"--" + name.replace("_", "-").encode() in text
-    for found in re.finditer(rb"(?<![\w.])([\w.]*[\])]?)\.[ \t]*" + word + rb"\b([ \t]*\()?", text):
+    for found in _on_its_lines(rb"(?<![\w.])([\w.]*[\])]?)\.[ \t]*" + word + rb"\b([ \t]*\()?", name.encode(), text):
         receiver, called = found[1], found[2]
         if is_option and not called:
             continue  # what a command line was given, as it was parsed
@@ -71,6 +72,16 @@ def _uses(module: Module, name: str, path: str, address: str) -> bool:
         return True
     handed = rb"[(,][ \t\n]*[\"']" + word + rb"[\"'][ \t\n]*[,)]"
     return not roles.is_test(module.path) and re.search(handed, text) is not None
+
+
+def _on_its_lines(pattern: bytes, word: bytes, text: bytes) -> Iterator[re.Match[bytes]]:
+    """What a pattern finds that holds a word and reaches over no end of a line: few lines hold the word."""
+    compiled, at = re.compile(pattern), text.find(word)
+    while at >= 0:
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        yield from compiled.finditer(text, text.rfind(b"\n", 0, at) + 1, end)
+        at = text.find(word, end)
 
 
 def _is_module(text: bytes, root: bytes) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
 from tclint.interpreter import hooked
@@ -84,9 +85,8 @@ class Apart:
         """Another part begins. What one part asked for and none of the next ones is let go: should somebody ask again, the same is
         found out again."""
         self._part += 1
-        for sign, part in list(self._asked.items()):
-            if part > self._part - _KEPT_PARTS:
-                break
+        long_ago = takewhile(lambda asked: asked[1] <= self._part - _KEPT_PARTS, self._asked.items())
+        for sign, _ in [*long_ago]:
             del self._asked[sign], self._built[sign]
 
     def attributes(self, interp: Interpreter, instance: Instance) -> dict[str, Value] | None:

@@ -76,13 +76,14 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
         certain = _by_default(value)
     if certain is None and frame.region is not None and keyword != "while":
         certain = _of_size(frame, node, value)
+    said = passed_tests.asked(frame, node, value) if value.truth() is None else None
     if certain is None:
-        certain = passed_tests.answer(frame, node, value)
+        certain = passed_tests.answer(frame, said)
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
     if value.truth() is None:
-        passed_tests.learn(frame, node, value, then, otherwise)
+        passed_tests.learn(frame, node, value, said, then, otherwise)
     if certain is None:
         usual = unturned.usual(frame, node)
         _mark_unusual(usual, then, otherwise)
@@ -225,7 +226,7 @@ def _last_test(frame: Frame, test: ast.expr) -> Value:
     then = dict(frame.env)
     refine(frame, test, then, None)
     if value.truth() is None:
-        passed_tests.learn(frame, test, value, then, None)
+        passed_tests.learn(frame, test, value, passed_tests.asked(frame, test, value), then, None)
     frame.env = then
     return value
 

@@ -43,14 +43,19 @@ class _Meaning(NamedTuple):
     mark: str
 
 
-def answer(frame: Frame, node: ast.expr, value: Value) -> bool | None:
+def asked(frame: Frame, node: ast.expr, value: Value) -> Spelled | None:
+    """What a test asks, for those below: None where it is no test that says something of others."""
+    return spelled.spell(frame, node, value) if _speaks(frame, value) else None
+
+
+def _speaks(frame: Frame, value: Value) -> bool:
+    return frame.region is not None and tensor_of(value) is None
+
+
+def answer(frame: Frame, said: Spelled | None) -> bool | None:
     """What a test comes to behind those that were passed, None where they do not say."""
-    if frame.region is None or tensor_of(value) is not None:
-        return None
-    if not frame.paths:
-        return None  # nothing was told of any name
-    said = spelled.spell(frame, node, value)
-    return _answer(frame, said) if said is not None else None
+    # Without paths nothing was told of any name.
+    return _answer(frame, said) if said is not None and frame.paths else None
 
 
 def _answer(frame: Frame, said: Spelled) -> bool | None:
@@ -81,11 +86,12 @@ def decided(frame: Frame, test: ast.expr) -> bool | None:
     return _answer(frame, said) if said is not None else None
 
 
-def learn(frame: Frame, node: ast.expr, value: Value, then: Env | None, otherwise: Env | None) -> None:
+def learn(
+    frame: Frame, node: ast.expr, value: Value, said: Spelled | None, then: Env | None, otherwise: Env | None
+) -> None:
     """Put what a test says into the environments where it is true and false."""
-    if frame.region is None or tensor_of(value) is not None:
+    if not _speaks(frame, value):
         return
-    said = spelled.spell(frame, node, value)
     for env, came in ((then, True), (otherwise, False)):
         if env is not None and said is not None:
             _put(frame, env, said, came)
