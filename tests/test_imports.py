@@ -37,6 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("tclint.program.portions",),
     ("tclint.program.index",),
     ("tclint.program.kept_index",),
+    ("tclint.program.kept_facts",),
     ("tclint.program.module",),
     ("tclint.program.asking",),
     ("tclint.program.libraries",),

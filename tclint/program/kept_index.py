@@ -41,14 +41,14 @@ def written(index: Index, rebound: frozenset[str]) -> Kept:
                 function.ordinal,
                 function.line,
                 function.address,
-                [_plain(decorator) for decorator in function.decorators],
+                [plain(decorator) for decorator in function.decorators],
             )
             for function in index.functions
         ],
         [(name, _definition(definition)) for name, definition in index.names.items()],
         index.stars,
         index.spans,
-        [(ordinal, _plain(head)) for ordinal, head in index.heads.items()],
+        [(ordinal, plain(head)) for ordinal, head in index.heads.items()],
         index.outline,
         index.statements,
         rebound,
@@ -74,7 +74,7 @@ def read(module: Module, kept: Kept, promised: Mapping[str, Class | Function]) -
             function = Function.promise(module, address)
         cls = found.get(of) if of is not None else None
         assert cls is None or isinstance(cls, Class)
-        marks = [_node(decorator) for decorator in decorators]
+        marks = [node(decorator) for decorator in decorators]
         Function.__init__(function, module, name, qualname, cls, ordinal, decorators=marks, line=line, address=address)
         index.by_ordinal[ordinal] = found[address] = function
         index.functions.append(function)
@@ -93,7 +93,7 @@ def read(module: Module, kept: Kept, promised: Mapping[str, Class | Function]) -
 
 def head(folded: Any) -> ast.ClassDef:
     """A class without its body, as it was written."""
-    made = _node(folded)
+    made = node(folded)
     assert isinstance(made, ast.ClassDef)
     return made
 
@@ -123,19 +123,19 @@ def _assigned(row: tuple[Any, ...]) -> Assignment:
 # -- nodes ------------------------------------------------------------------------------------------------------------
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A node as a tuple: its kind, its fields, its place."""
     if isinstance(value, ast.AST):
         place = tuple(getattr(value, name, None) for name in value._attributes)
-        return (type(value).__name__, tuple(_plain(getattr(value, name, None)) for name in value._fields), place)
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+        return (type(value).__name__, tuple(plain(getattr(value, name, None)) for name in value._fields), place)
+    return [plain(each) for each in value] if isinstance(value, list) else value
 
 
-def _node(value: Any) -> Any:
+def node(value: Any) -> Any:
     if type(value) is tuple:
         name, fields, place = value
-        made = getattr(ast, name)(*map(_node, fields))
+        made = getattr(ast, name)(*map(node, fields))
         for attribute, where in zip(made._attributes, place, strict=True):
             setattr(made, attribute, where)
         return made
-    return [_node(each) for each in value] if type(value) is list else value
+    return [node(each) for each in value] if type(value) is list else value

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tclint.model.report import Problem
-from tclint.program import kept_index
+from tclint.program import kept_facts, kept_index
 from tclint.program.index import Index, index_of, numbered
 from tclint.program.portions import Asked, Fact, Lines, Outline
 from tclint.program.symbols import Class, Definition, Function, Lookup
@@ -48,9 +48,11 @@ class Module:
         "_statements",
         "_tree",
         "_tree_indexes",
+        "_walked",
         "asked",
         "constants",
         "directory",
+        "facts",
         "is_package",
         "library",
         "name",
@@ -98,6 +100,8 @@ class Module:
         self._tree: ast.Module | None = None
         self._rebound: frozenset[str] | None = None
         self._promised: dict[str, Class | Function] = {}
+        self._walked = False  # somebody asked for the tree
+        self.facts: kept_facts.Facts | None = None
 
     def index(self, build: Callable[[Module], Lookup]) -> Lookup:
         """What `build` makes of the file, made once. It outlives the tree: it had better not hold much of it.
@@ -106,16 +110,27 @@ class Module:
         """
         found = self._indexes.get(build)
         if found is None:
-            with self.program.unwatched() as touched:
-                value = build(self)
-            own = Fact(self, build) if "." not in getattr(build, "__qualname__", ".") else self
-            # What was asked of other files is no part of what comes out: they may say something else tomorrow.
-            others = [each for each in touched if each is not self and getattr(each, "module", None) is not self]
-            found = self._indexes[build] = (value, (own, *others))
-            if others:
-                self.program.crossing.append((self._indexes, build))
+            found = self._indexes[build] = self._found(build)
         self.program.touched.update(found[1])
         return found[0]  # type: ignore[return-value]
+
+    def _found(self, build: Callable[[Module], object]) -> tuple[object, Sequence[Touched]]:
+        """What `build` makes of the file, and what it made it of."""
+        fact = Fact(self, build) if "." not in getattr(build, "__qualname__", ".") else None
+        lasts = fact is not None and kept_facts.is_found_again(build)
+        if fact is not None and lasts and (kept := kept_facts.recalled(self, fact.name)) is not None:
+            return kept[0], (fact,)
+        before, self._walked = self._walked, False
+        with self.program.unwatched() as touched:
+            value = build(self)
+        # What was asked of other files is no part of what comes out: they may say something else tomorrow.
+        others = [each for each in touched if each is not self and getattr(each, "module", None) is not self]
+        if others:
+            self.program.crossing.append((self._indexes, build))
+        elif self._walked and fact is not None and lasts:
+            kept_facts.keep(self, fact.name, value)
+        self._walked |= before
+        return value, (fact if fact is not None else self, *others)
 
     def node_index(self, build: Callable[[ast.AST], Lookup]) -> Lookup:
         """What `build` makes of the tree, made once for as long as that is held."""
@@ -226,6 +241,7 @@ class Module:
 
     def _parsed(self) -> ast.Module:
         """The tree, for what is noted as less than asking for all of it."""
+        self._walked = True
         if self._tree is None:
             try:
                 self._tree = parse(self.path, self.raw) if self.problem is None else ast.Module([], [])

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final, Protocol
 
 from tclint.program.asking import Answers, Question
+from tclint.program.kept_facts import Facts
 from tclint.program.kept_index import Kept
 from tclint.program.libraries import Libraries
 from tclint.program.module import Data, Module
@@ -27,11 +28,15 @@ _KEPT_FUNCTION_LINES: Final = 40_000  # of functions read again
 
 
 class Indexes(Protocol):
-    """Keeps indexes by what files hold, as plain values (see `kept_index`)."""
+    """Keeps indexes by what files hold, as plain values (see `kept_index`), and facts about them (`kept_facts`)."""
 
     def recall(self, module: Module) -> Kept | None: ...
 
     def keep(self, module: Module, kept: Kept) -> None: ...
+
+    def facts(self, module: Module) -> Facts: ...
+
+    def keep_facts(self, module: Module, facts: Facts) -> None: ...
 
 
 class Program:

@@ -18,6 +18,7 @@ from tclint.run.store import Cache, digest_of
 
 if TYPE_CHECKING:
     from tclint.program import Module, Program
+    from tclint.program.kept_facts import Facts
     from tclint.program.kept_index import Kept
 
 _VARIANTS: Final = 3
@@ -50,7 +51,7 @@ class Memo:
         """The same for this run alone, where there is no cache: what is read again with other sites taught may be as it was."""
 
         if cache is not None:
-            program.indexes = _Indexes(cache, hashes)
+            program.indexes = _Indexes(cache, hashes, self.layout)
 
     @property
     def keeps(self) -> bool:
@@ -207,14 +208,15 @@ class Memo:
 
 
 class _Indexes:
-    """The indexes of files, by what they hold.
+    """The indexes of files, by what they hold, and facts about them.
 
     As bytes: they are most of what is kept, and few are asked for where little changed.
     """
 
-    def __init__(self, cache: Cache, hashes: Mapping[str, str]) -> None:
+    def __init__(self, cache: Cache, hashes: Mapping[str, str], layout: str) -> None:
         self._cache = cache
         self._hashes = hashes
+        self._layout = layout
 
     def recall(self, module: Module) -> Kept | None:
         now = self._hashes.get(module.path)
@@ -225,6 +227,19 @@ class _Indexes:
     def keep(self, module: Module, kept: Kept) -> None:
         if now := self._hashes.get(module.path):
             self._cache.put(f"index {module.package} {now}", marshal.dumps(kept))
+
+    def facts(self, module: Module) -> Facts:
+        now = self._hashes.get(module.path)
+        found: Facts | None = self._cache.get(self._facts_key(module, now)) if now else None
+        return found or {}
+
+    def keep_facts(self, module: Module, facts: Facts) -> None:
+        if now := self._hashes.get(module.path):
+            self._cache.put(self._facts_key(module, now), facts)
+
+    def _facts_key(self, module: Module, now: str) -> str:
+        # What an import means is for all files to say: a fact may have asked.
+        return f"facts {self._layout} {module.path} {now}"
 
 
 def condition(read: Iterable[str], told: Mapping[str, str]) -> str:

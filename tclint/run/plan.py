@@ -294,8 +294,8 @@ class Plan:
         runner = self.runner
         runner.partly = frozenset(sites.partly)
         runner.built = set().union(*(self.glances[m.path].built for m in modules))
-        # A file is entered as soon as it is read: not all trees stay in memory.
-        together = [*divided(modules)]
+        # A file is entered as soon as it is read: not all trees stay in memory. Where few are wanted, their neighbours are not.
+        together = [*divided(modules)] if self.scope is None else [[module] for module in modules]
         runner.alone = alone(together, self.chosen, self.glances)
         parts = [Part("outermost", tuple(m.path for m in some)) for some in together]
         values = self._results(parts, sites.learned, self._still_outermost)

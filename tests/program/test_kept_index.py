@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lintkit import ROOT
 
-from tclint.program import Assignment, Class, Function, Import, Module, Program, kept_index, module
+from tclint.program import Assignment, Class, Function, Import, Module, Program, kept_facts, kept_index, module
 
 FILES = sorted(
     path
@@ -64,6 +64,12 @@ class Kept:
 
     def keep(self, module: Module, kept: kept_index.Kept) -> None:
         self.known[module.path] = marshal.dumps(kept)
+
+    def facts(self, module: Module) -> kept_facts.Facts:
+        return {}
+
+    def keep_facts(self, module: Module, facts: kept_facts.Facts) -> None:
+        pass
 
 
 def program(kept: Kept | None, data: bytes, path: str = "pkg/m.py") -> Module:

@@ -10,7 +10,8 @@ from test_leading import FILES, KEPT, REGISTRY, USER, Generated, differences, op
 
 from tclint.program import Program
 from tclint.run import few, handing, plan
-from tclint.run.parts import PartRunner
+from tclint.run.parts import Part, PartRunner
+from tclint.run.results import Entered, Result
 
 MODEL = "import torch\nclass {0}(torch.nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n"
 
@@ -85,6 +86,47 @@ def test_a_site_that_leaves_open_what_it_compiles_is_found(project: Project, mon
         whole = opened(project.root)
         found = whole.lint().findings
         assert whole.reporting("one.py").lint().findings == tuple(f for f in found if f.path == "one.py")
+
+
+def test_scripts_are_asked_that_may_leave_open_what_they_compile(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a function gives back compiled comes first; what a decorator stands above is in sight."""
+    project.write({"shared.py": "import torch\nclass Base(torch.nn.Module):\n    pass\n"})
+    project.write({"one.py": "import shared\n" + MODEL.format("One")})
+    begun = "import torch\nimport shared\n"
+    project.write({"above.py": begun + "@torch.compile(dynamic=True)\ndef f(x):\n    return x\n"})
+    project.write({"short.py": begun + "fast = torch.compile(len)\n"})
+    project.write({"helper.py": begun + "def made(net: shared.Base):\n    return torch.compile(net)\n"})
+    monkeypatch.setattr(few, "_LINKED", 0)
+    asked: list[str] = []
+
+    def leaves_open(plan: plan.Plan, script: plan.Module) -> bool:
+        asked.append(script.path)
+        return False
+
+    monkeypatch.setattr(few, "_leaves_open", leaves_open)
+    opened(project.root).reporting("one.py").lint()
+    assert asked == ["helper.py", "short.py"]
+
+
+def test_neighbours_are_not_interpreted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are interpreted some together where all are; where one is wanted, the others of its part are not."""
+    project.write({"one.py": MODEL.format("One"), "two.py": MODEL.format("Two")})
+    monkeypatch.setattr(plan, "divided", lambda items: [items])
+    monkeypatch.setattr(few, "_linked", lambda plan, start: None)
+    monkeypatch.setattr(few, "_left_open", lambda plan, leading: True)
+    seen: list[tuple[str, ...]] = []
+    run = PartRunner.run
+
+    def noted(self: PartRunner, part: Part) -> Entered | Result:
+        seen.append(part.paths)
+        return run(self, part)
+
+    monkeypatch.setattr(PartRunner, "run", noted)
+    found = opened(project.root).reporting("one.py").lint().findings
+    assert [(f.path, f.code) for f in found] == [("one.py", "TCL108")]
+    assert set(seen) == {("one.py",)}
 
 
 def test_what_a_file_that_is_read_compiles_by_itself_is_known(project: Project) -> None:
