@@ -45,6 +45,9 @@ class Provided(Value):
         self.provisos = provisos
         self.key = ("provided", provisos)
 
+    def __repr__(self) -> str:
+        return f"Provided({', '.join(each.told().text for each in self.provisos)})"
+
     def join_alike(self, other: Provided) -> Value:
         if self.provisos == other.provisos:
             return self
