@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tclint.interpreter.frame import Frame
 from tclint.program import Function
 from tclint.sources.tree import turned
-from tclint.values import CompileSite, External, Instance, Value
+from tclint.values import CompileSite, External, Instance, Object, Value
 from tclint.values.provided import Proviso
 
 
@@ -44,7 +44,7 @@ def _name(option: Value) -> str:
     """What people call it."""
     if isinstance(option, Instance):
         return option.cls.name
-    return option.name if isinstance(option, External) else ""
+    return option.name if isinstance(option, External) else option.maker if isinstance(option, Object) else ""
 
 
 def _is_chosen_once(frame: Frame, name: str) -> bool:

@@ -13,7 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import PROVIDED, Env, Frame
 from tclint.interpreter.modes import is_training
 from tclint.sources.tree import turned
-from tclint.values import UNKNOWN, Dict, External, Scalar, Seq, Value, tensor_of
+from tclint.values import UNKNOWN, Const, Dict, External, Member, Scalar, Seq, Value, tensor_of
 from tclint.values.provided import NOTHING, Provided, Proviso
 from tclint.values.scalar import RUNTIME
 
@@ -79,7 +79,7 @@ def _stays(frame: Frame, test: ast.expr, value: Value) -> bool:
             held = evaluate(frame, place)
             if _is_runtime(held) or _turns(frame, place):
                 return False
-            open_ones += _is_open(held)
+            open_ones += _is_open(held) or isinstance(place, ast.Attribute) and _is_one_of(held)
     return bool(open_ones)
 
 
@@ -138,6 +138,11 @@ def _turns(frame: Frame, place: ast.expr) -> bool:
 
 def _is_runtime(value: Value) -> bool:
     return tensor_of(value) is not None or any(option.source in RUNTIME for option in value.options)
+
+
+def _is_one_of(value: Value) -> bool:
+    """Whether it is one of several constants: in an attribute those that the program sets in turn, or of which it chooses one."""
+    return len(value.options) > 1 and all(isinstance(option, (Const, Member)) for option in value.options)
 
 
 def _is_open(value: Value) -> bool:

@@ -37,7 +37,8 @@ def factory(name: str, args: Args, keywords: Keywords, origin: Origin) -> Tensor
     short = name[6:]
     dtype = dtype_argument((), keywords) or _dtype(short, args, keywords)
     flags = 0
-    if "device" not in keywords:
+    device = keywords.get("device")
+    if device is None or isinstance(device, Const) and str(device.value).partition(":")[0] == "cpu":
         flags |= HOST
     if traits.takes_array(name) and args and isinstance(args[0], Tensor):
         flags |= args[0].flags & (HOST | STEADY | OWNED)
