@@ -160,6 +160,9 @@ class _Witness:
             return self._both(node.op, self.value(frame, node.left), self.value(frame, node.right))
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return self._member(node.ops[0], self.value(frame, node.left), self.value(frame, node.comparators[0]))
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            none = self._is_none(frame, node.left) if _is_none_itself(node.comparators[0]) else _UNKNOWN
+            return none if none == _UNKNOWN else none is isinstance(node.ops[0], ast.Is)
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self._both(node.ops[0], self.value(frame, node.left), self.value(frame, node.comparators[0]))
         if isinstance(node, ast.BoolOp):
@@ -197,6 +200,17 @@ class _Witness:
         if given is not None and frame.parent is not None:
             return self.value(frame.parent, given)
         return self._known(frame, node)
+
+    def _is_none(self, frame: Frame, node: ast.expr) -> Any:
+        """Whether an argument is None: of a tensor that is known without its sizes."""
+        if isinstance(node, ast.Name) and frame.function is not None:
+            bound = assigned.seen(frame.function, node, node.id)
+            entered = frame.parent is None or frame.parent.region is None
+            if bound is not None and not isinstance(bound, assigned.Binding) and entered and node.id in self._row:
+                known = self._row[node.id].is_none()
+                return _UNKNOWN if known is None else known
+        value = self.value(frame, node)
+        return _UNKNOWN if value == _UNKNOWN else value is None
 
     def _known(self, frame: Frame, node: ast.expr) -> Any:
         """What the interpreter itself knows: constants, and which argument of the compiled function this is."""
@@ -292,6 +306,10 @@ class _Witness:
         if name.startswith("torch.") and args and isinstance(args[0], Layout):
             return _made(name.rpartition(".")[2], args[0], args[1:], keywords)
         return _UNKNOWN
+
+
+def _is_none_itself(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_plain(value: Any) -> bool:

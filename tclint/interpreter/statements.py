@@ -56,9 +56,15 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
     if type(node.value) is ast.YieldFrom:
         frame.interp.emitter.feature(frame, node.value, "value of yield from")
     for target in node.targets:
-        stores.store(frame, target, value, node)
+        if not isinstance(target, ast.Attribute) or ast.dump(target.value) != _owner_of_same(target, node.value):
+            stores.store(frame, target, value, node)
     if frame.region is not None and len(node.targets) == 1 and type(node.targets[0]) is ast.Name:
         passed_tests.mean(frame, node.targets[0].id, node.value)
+
+
+def _owner_of_same(target: ast.Attribute, value: ast.expr) -> str:
+    """Of `self.cache = self.cache`, which changes nothing, the object as it is written; nothing of other assignments."""
+    return ast.dump(value.value) if isinstance(value, ast.Attribute) and value.attr == target.attr else ""
 
 
 def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
@@ -127,6 +133,10 @@ def _if(frame: Frame, node: ast.If) -> None:
     then, otherwise = expressions.branch(frame, node.test, "if")
     if then is not None and otherwise is not None and isinstance(node.body[-1], ast.Raise):
         otherwise = otherwise if not _raises(frame, node, then) else None
+    if then is not None and otherwise is not None and isinstance(node.test, ast.BoolOp):
+        # What each part comes to differs from call to call, and all of them may agree on the whole.
+        ways = sighted.ways(frame, node.test)
+        then, otherwise = (None if ways == {False} else then), (None if ways == {True} else otherwise)
     after: Env | None = None
     undecided = then is not None and otherwise is not None
     left = False

@@ -271,11 +271,11 @@ def bound_on_self(root: ast.AST) -> frozenset[str]:
 
 
 def turned(root: ast.AST) -> frozenset[str]:
-    """The names below a node that loops bind, another one in each turn."""
+    """The names below a node that loops bind, their own and those of their bodies: other ones in each turn."""
     return frozenset(
         name.id
         for loop in nodes(root)
-        if isinstance(loop, (ast.For, ast.AsyncFor, ast.comprehension))
-        for name in nodes(loop.target)
-        if isinstance(name, ast.Name)
+        if isinstance(loop, (ast.For, ast.AsyncFor, ast.While, ast.comprehension))
+        for name in nodes(loop.target if isinstance(loop, ast.comprehension) else loop)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     )

@@ -13,7 +13,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import PROVIDED, Env, Frame
 from tclint.interpreter.modes import is_training
 from tclint.sources.tree import turned
-from tclint.values import UNKNOWN, Const, Dict, External, Member, Scalar, Seq, Value, tensor_of
+from tclint.values import UNKNOWN, Const, Dict, External, Member, Object, Scalar, Seq, Value, tensor_of
 from tclint.values.provided import NOTHING, Provided, Proviso
 from tclint.values.scalar import RUNTIME
 
@@ -29,8 +29,9 @@ def hang(
         return
     asked = _asked_for_none(test)
     left_out = asked is not None and _is_optional(frame, asked)
-    if not (left_out and _is_entry(frame)) and not _stays(frame, test, value):
-        return
+    if asked is None or not _may_be_left_out(frame, test, asked):
+        if not _stays(frame, test, value):
+            return
     if usual is None and asked is not None and isinstance(test, ast.Compare):
         # What is asked for None is there where nothing speaks for the other way: a parameter that may be left out is.
         usual = isinstance(test.ops[0], ast.Is if left_out else ast.IsNot)
@@ -79,7 +80,8 @@ def _stays(frame: Frame, test: ast.expr, value: Value) -> bool:
             held = evaluate(frame, place)
             if _is_runtime(held) or _turns(frame, place):
                 return False
-            open_ones += _is_open(held) or isinstance(place, ast.Attribute) and _is_one_of(held)
+            compared = isinstance(test, ast.Compare) and isinstance(held, Object)
+            open_ones += compared or _is_open(held) or isinstance(place, ast.Attribute) and _is_one_of(held)
     return bool(open_ones)
 
 
@@ -96,9 +98,14 @@ def _is_optional(frame: Frame, name: str) -> bool:
     return frame.function is not None and name in frame.function.node_index(_optional)
 
 
-def _is_entry(frame: Frame) -> bool:
-    """Whether what is compiled begins here and nobody in sight calls it."""
-    return frame.parent is None and frame.region is not None and frame.region.evidence is None
+def _may_be_left_out(frame: Frame, test: ast.expr, name: str) -> bool:
+    """Whether nobody in sight says that a name is None in one call and something in another: it may be the one or the other."""
+    if frame.function is None or name in frame.function.node_index(turned):
+        return False
+    if frame.parent is None and frame.region is not None and frame.region.evidence is not None:
+        return False  # that is what the calls in sight pass
+    with frame.interp.emitter.silence:
+        return evaluate(frame, test.left).may_be_none()  # type: ignore[attr-defined]
 
 
 def _optional(node: ast.AST) -> frozenset[str]:
