@@ -11,6 +11,7 @@ from tclint.interpreter.models import objects
 from tclint.interpreter.models.functions import Args, Keywords
 from tclint.interpreter.models.handed_over import call_inside
 from tclint.program import Class, Module
+from tclint.sources.tree import by_kind
 from tclint.torch_facts import facts
 from tclint.values import (
     INPUT,
@@ -49,12 +50,26 @@ def register(frame: Frame, node: ast.AST, module: Value, method: str, args: Args
     """`module.register_forward_hook(hook)`: the handle; unknown for other methods."""
     for when, names in _KINDS.items():
         if method in names and args:
-            if frame.region is None and not frame.maybe:
+            if frame.region is None and not frame.maybe and not (frame.constructing and _is_of_some(frame, node)):
                 if frame.constructing and (registrar := _is_handed(frame, module)) is not None:
                     frame.interp.recordings.hooks.handed(node, registrar)
                 frame.interp.recordings.do("hook", (owner_of(module), when), frame, node, args[0])
             return Object(HANDLE, frame.origin(node))
     return UNKNOWN
+
+
+def _is_of_some(frame: Frame, node: ast.AST) -> bool:
+    """Whether a constructor registers a hook behind a test: other objects of the class are made without it."""
+    at = getattr(node, "lineno", 0)
+    return frame.function is not None and any(
+        first <= at <= last for first, last in frame.function.node_index(_choices)
+    )
+
+
+def _choices(root: ast.AST) -> tuple[tuple[int, int], ...]:
+    """The lines of the arms of the tests of a function."""
+    found = by_kind(root)[ast.If]
+    return tuple((each.body[0].lineno, each.end_lineno or 0) for each in found)
 
 
 def _is_handed(frame: Frame, module: Value) -> Class | None:
