@@ -205,3 +205,135 @@ def test_never_leaves_them_out(project: Project) -> None:
     """They stand on a compile site: `--assume-compiled never` is about forwards without one."""
     project.write({"net.py": HELPER.format(rest="") + SITE})
     assert len(project.lint(assume_compiled="never").findings) == 1
+
+
+def test_one_of_several_constants_in_an_attribute_is_chosen(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+from enum import Enum
+
+
+class Kind(Enum):
+    TEXT = 1
+    IMAGE = 2
+
+
+class Config:
+    def __init__(self, kind: Kind):
+        self.kind = kind
+
+
+@torch.compile
+def step(x, config: Config):
+    if config.kind == Kind.IMAGE:
+        print("image")
+    return x
+
+
+def run(x, name):
+    step(x, Config(Kind.IMAGE if name == "image" else Kind.TEXT))
+"""
+    )
+    project.write({"m.py": source})
+    (finding,) = project.lint(select=["TCL108"]).findings
+    assert [each.text for each in finding.conditions] == ["`config.kind == Kind.IMAGE`"]
+
+
+def test_one_of_two_loggers_is_chosen(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+class Silent:
+    def debug(self, text):
+        pass
+
+
+log = Silent() if os.getenv("LEVEL") is None else logging.getLogger("m")
+
+
+@torch.compile
+def step(x):
+    log.debug("step")
+    return x + 1
+"""
+    )
+    project.write({"m.py": source})
+    told = project.lint(select=["TCL107"]).findings
+    assert [[each.text for each in f.conditions] for f in told] == [["`log` is a `logging.Logger`"]]
+
+
+def test_what_may_be_none_may_be_left_out_further_down(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+def weigh(x, weight: torch.Tensor | None):
+    if weight is not None:
+        print("weighed")
+        x = x * weight
+    return x
+
+
+@torch.compile
+def loss(x, weight: torch.Tensor | None = None):
+    return weigh(x, weight).sum()
+"""
+    )
+    project.write({"m.py": source})
+    (finding,) = project.lint(select=["TCL108"]).findings
+    assert [each.text for each in finding.conditions] == ["`weight is not None`"]
+
+
+def test_no_tensor_is_a_dtype(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+@torch.compile
+def widen(x: torch.Tensor):
+    if isinstance(x, torch.dtype) and x in (torch.float16, torch.bfloat16):
+        return torch.float32
+    return x.float()
+"""
+    )
+    project.write({"m.py": source})
+    assert project.lint().findings == ()
+
+
+def test_a_hook_that_some_objects_have_is_not_one_of_all(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+class Lazy(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        if size < 0:
+            self.register_forward_pre_hook(self.fill)
+
+    def fill(self, module, given):
+        print("filled")
+
+    def forward(self, x):
+        return x * 2
+
+
+class Net(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.inner = Lazy(size)
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def main(x):
+    torch.compile(Net(64))(x)
+    Net(-1)(x)
+"""
+    )
+    project.write({"m.py": source})
+    assert project.lint(select=["TCL108"]).findings == ()

@@ -29,10 +29,10 @@ def hang(
         return
     asked = _asked_for_none(test)
     left_out = asked is not None and _is_optional(frame, asked)
-    if asked is None or not _may_be_left_out(frame, test, asked):
-        if not _stays(frame, test, value):
-            return
-    if usual is None and asked is not None and isinstance(test, ast.Compare):
+    either = asked is not None and _may_be_left_out(frame, test, asked)
+    if not either and not _stays(frame, test, value):
+        return
+    if usual is None and asked is not None and isinstance(test, ast.Compare) and (left_out or not either):
         # What is asked for None is there where nothing speaks for the other way: a parameter that may be left out is.
         usual = isinstance(test.ops[0], ast.Is if left_out else ast.IsNot)
     for env, holds in ((then, True), (otherwise, False)):
@@ -102,8 +102,9 @@ def _may_be_left_out(frame: Frame, test: ast.expr, name: str) -> bool:
     """Whether nobody in sight says that a name is None in one call and something in another: it may be the one or the other."""
     if frame.function is None or name in frame.function.node_index(turned):
         return False
-    if frame.parent is None and frame.region is not None and frame.region.evidence is not None:
-        return False  # that is what the calls in sight pass
+    if frame.parent is None and frame.region is not None:
+        # The calls in sight pass what they pass; without any, whoever may leave it out does.
+        return frame.region.evidence is None and _is_optional(frame, name)
     with frame.interp.emitter.silence:
         return evaluate(frame, test.left).may_be_none()  # type: ignore[attr-defined]
 
