@@ -194,8 +194,9 @@ class Frame:
 
     @property
     def becomes_graph(self) -> bool:
-        """Whether what runs here is compiled, or captured by hand."""
-        return self.region is not None or self.capturing
+        """Whether a compile site compiles what runs here, or it is captured by hand: what is only assumed to be compiled is told
+        under that one condition."""
+        return self.region.site is not None if self.region is not None else self.capturing
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

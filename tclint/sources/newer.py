@@ -36,10 +36,29 @@ def parse(path: str, data: bytes) -> ast.Module | None:
 
 def release(data: bytes, error: SyntaxError) -> str:
     """The Python whose syntax a file seems to be written in, where this one is older and cannot read it; or nothing."""
-    line = data.split(b"\n")[(error.lineno or 1) - 1] if error.lineno and error.lineno <= data.count(b"\n") + 1 else b""
-    if sys.version_info < (3, 14) and re.search(rb"""(?<![\w'"])(?:t|tr|rt)["']""", line, re.I):
+    text = data.decode("utf-8", errors="replace")
+    older = _aliases(_without_parameters(text))
+    seems = _release(text, error)
+    if seems or older == text:
+        return seems
+    # Type parameters are refused first: what else an older Python does not know shows only behind them.
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(older)
+    except SyntaxError as behind:
+        return _release(older, behind)
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return ""
+
+
+def _release(text: str, error: SyntaxError) -> str:
+    lines = text.split("\n")
+    line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+    if sys.version_info < (3, 14) and re.search(r"""(?<![\w'"])(?:t|tr|rt)["']""", line, re.I):
         return "3.14"
-    if sys.version_info < (3, 12) and ("f-string" in (error.msg or "") or re.search(rb"""(?<!\w)f["']""", line, re.I)):
+    if sys.version_info < (3, 12) and ("f-string" in (error.msg or "") or re.search(r"""(?<!\w)f["']""", line, re.I)):
         return "3.12"
     return ""
 

@@ -59,3 +59,16 @@ def test_an_alias_becomes_an_assignment() -> None:
     tree = newer.parse("a.py", b"type A[T] = list[T]\nclass B[T]: pass\n")
     assert tree is not None
     assert [type(node) for node in tree.body] == [ast.Assign, ast.ClassDef]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_what_stands_behind_type_parameters_may_be_newer_too() -> None:
+    """Such a file is refused at its first class; that its texts nest quotes shows only behind that."""
+    data = b'class Box[T]:\n    pass\n\n\ndef told(names):\n    return f"{", ".join(names)}"\n'
+    with pytest.raises(SyntaxError) as caught:
+        compile(data, "m.py", "exec")
+    assert newer.release(data, caught.value) == "3.12"
+    plain = b"class Box(:\n    pass\n"
+    with pytest.raises(SyntaxError) as caught:
+        compile(plain, "m.py", "exec")
+    assert newer.release(plain, caught.value) == ""
