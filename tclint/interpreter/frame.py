@@ -131,7 +131,9 @@ class Frame:
         self.maybe = 0  # branches of this function that may not be taken, around this place or left before it
         self.modal = 0  # those of them that training takes
         # Whether the callers come here only under conditions.
-        self.uncertain: bool = parent is not None and parent.conditional
+        self.uncertain: bool = parent is not None and (
+            parent.uncertain or PROVIDED in parent.env and parent.conditional
+        )
 
     @property
     def runs_once(self) -> bool:
@@ -230,11 +232,8 @@ class Frame:
                 self.env.pop(RARE, None)
 
     @contextmanager
-    def provided_that(self, proviso: Proviso | None) -> Iterator[None]:
+    def provided_that(self, proviso: Proviso) -> Iterator[None]:
         """What happens meanwhile happens only if that holds."""
-        if proviso is None:
-            yield
-            return
         before = self.provided
         self.env[PROVIDED] = before.with_(proviso)
         try:

@@ -56,15 +56,17 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
     if type(node.value) is ast.YieldFrom:
         frame.interp.emitter.feature(frame, node.value, "value of yield from")
     for target in node.targets:
-        if not isinstance(target, ast.Attribute) or ast.dump(target.value) != _owner_of_same(target, node.value):
+        if type(target) is not ast.Attribute or not _is_same(target, node.value):
             stores.store(frame, target, value, node)
     if frame.region is not None and len(node.targets) == 1 and type(node.targets[0]) is ast.Name:
         passed_tests.mean(frame, node.targets[0].id, node.value)
 
 
-def _owner_of_same(target: ast.Attribute, value: ast.expr) -> str:
-    """Of `self.cache = self.cache`, which changes nothing, the object as it is written; nothing of other assignments."""
-    return ast.dump(value.value) if isinstance(value, ast.Attribute) and value.attr == target.attr else ""
+def _is_same(target: ast.Attribute, value: ast.expr) -> bool:
+    """`self.cache = self.cache` changes nothing."""
+    if type(value) is not ast.Attribute or value.attr != target.attr:
+        return False
+    return ast.dump(target.value).replace("Store()", "Load()") == ast.dump(value.value)
 
 
 def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:

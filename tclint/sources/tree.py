@@ -272,10 +272,12 @@ def bound_on_self(root: ast.AST) -> frozenset[str]:
 
 def turned(root: ast.AST) -> frozenset[str]:
     """The names below a node that loops bind, their own and those of their bodies: other ones in each turn."""
-    return frozenset(
-        name.id
-        for loop in nodes(root)
-        if isinstance(loop, (ast.For, ast.AsyncFor, ast.While, ast.comprehension))
-        for name in nodes(loop.target if isinstance(loop, ast.comprehension) else loop)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-    )
+    found = by_kind(root)
+    loops = [
+        *found[ast.For],
+        *found[ast.AsyncFor],
+        *found[ast.While],
+        *[each.target for each in found[ast.comprehension]],
+    ]
+    names = [name for loop in loops for name in by_kind(loop)[ast.Name]]
+    return frozenset([name.id for name in names if type(name.ctx) is ast.Store])

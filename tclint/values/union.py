@@ -67,6 +67,7 @@ class Union(Value):
         mixed = frame.region is not None and any(o.is_code and not o.is_outside for o in callables)
         disabled = [o for o in callables if mixed and frame.interp.functions.is_disabled(o)]
         traced = len(disabled) < len(callables)
+        choosable = len(callables) > 1 and frame.becomes_graph
         results = []
         for option in callables:
             # Beside code of the program, `identity if plain else spectral_norm`, or beside what it may wrap, `FSDP(net) if many
@@ -74,8 +75,9 @@ class Union(Value):
             # one it is, the program's settings say.
             aside = mixed or UNKNOWN in callables and option.maker in _SPREAD
             rare = aside and option.is_outside and option not in disabled or traced and option in disabled
-            chosen = frame.interp.objects.choice(frame, node, option, callables) if len(callables) > 1 else None
-            with frame.rarely() if rare else nullcontext(), frame.provided_that(chosen):
+            chosen = frame.interp.objects.choice(frame, node, option, callables) if choosable else None
+            provided = frame.provided_that(chosen) if chosen is not None else nullcontext()
+            with frame.rarely() if rare else nullcontext(), provided:
                 results.append(option.call(frame, node, args, keywords, open_ended))
         frame.interp.account.choosing -= choosing
         frame.maybe -= several
@@ -97,8 +99,10 @@ class Union(Value):
         frame.maybe += several
         with frame.interp.account.one_of_several() if several else nullcontext():
             results = []
+            choosable = len(options) > 1 and frame.becomes_graph
             for option in options:
-                with frame.provided_that(frame.interp.objects.choice(frame, node, option, options)):
+                chosen = frame.interp.objects.choice(frame, node, option, options) if choosable else None
+                with frame.provided_that(chosen) if chosen is not None else nullcontext():
                     results.append(option.call_method(frame, node, name, args, keywords, open_ended))
         frame.maybe -= several
         return join_all(results)

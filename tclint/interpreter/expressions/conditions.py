@@ -85,9 +85,10 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     if value.truth() is None:
         passed_tests.learn(frame, node, value, said, then, otherwise)
     if certain is None:
-        usual = unturned.usual(frame, node)
+        usual = unturned.usual(frame, node) if frame.region is not None else None
         _mark_unusual(usual, then, otherwise)
-        provisos.hang(frame, node, value, then, otherwise, usual)
+        if frame.becomes_graph:
+            provisos.hang(frame, node, value, then, otherwise, usual)
     return then, otherwise, value
 
 

@@ -25,7 +25,7 @@ def hang(
 
     `usual`: what it comes to as long as nobody in sight does something about it. That way hangs on nothing.
     """
-    if not frame.becomes_graph or then is None or otherwise is None:
+    if then is None or otherwise is None:
         return
     asked = _asked_for_none(test)
     left_out = asked is not None and _is_optional(frame, asked)
