@@ -41,3 +41,30 @@ def test_no_call_gives_both(project: Project) -> None:
 
 def test_one_call_gives_both(project: Project) -> None:
     assert printed(project, "x") == ['print("both")', 'print("one")']
+
+
+def test_what_is_stored_where_it_came_from_changes_nothing(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.ones(4, device="cuda")
+
+    def forward(self, x):
+        self.table = {value}
+        return x * self.table
+
+
+def main():
+    net = torch.compile(Net(), mode="reduce-overhead")
+    for _ in range(3):
+        net(torch.ones(4, device="cuda"))
+"""
+    )
+    project.write({"m.py": source.format(value="self.table")})
+    assert project.lint(select=["TCL301"]).findings == ()
+    project.write({"m.py": source.format(value="self.table + 1")})
+    assert project.lint(select=["TCL301"]).findings != ()

@@ -157,3 +157,19 @@ def test_a_class_is_compiled_in_its_call(tmp_path: Path) -> None:
     report = lint("a.py", cwd=tmp_path)
     assert [(site.reaches, site.unresolved[:10]) for site in report.sites] == [(0, "nothing: o"), (1, "")]
     assert [f.code for f in report.findings] == ["TCL108"]
+
+
+@pytest.mark.parametrize("name", ["torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"])
+def test_every_name_of_the_decorator_keeps_dynamo_out(project: Project, name: str) -> None:
+    source = f"""
+@{name}
+def noted(x):
+    print("noted")
+    return x
+
+@torch.compile
+def run(x):
+    return noted(x) + 1
+"""
+    project.write({"m.py": PRELUDE + source})
+    assert [finding.code for finding in project.lint().findings] == ["TCL113"]

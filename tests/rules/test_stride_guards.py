@@ -176,3 +176,19 @@ def step(x):
     source = (PRELUDE + head + used).splitlines()
     expected = [n for n, line in enumerate(source, 1) if ".expand(" in line]
     assert found == [("a.py", line) for line in expected]
+
+
+def test_of_a_batch_that_is_no_size_nobody_knows_whether_it_varies(project: Project) -> None:
+    source = """
+block = torch.compile(nn.Linear(8, 8))
+
+def run(rows, count):
+    return block(rows.unsqueeze(0).expand(count, -1, -1))
+
+def step(rows, x):
+    return block(rows.unsqueeze(0).expand(x.shape[0], -1, -1))
+"""
+    project.write({"a.py": PRELUDE + source})
+    text = (PRELUDE + source).splitlines()
+    told = [text[f.line - 1].strip() for f in project.lint().findings if f.code == "TCL201"]
+    assert told == ["return block(rows.unsqueeze(0).expand(x.shape[0], -1, -1))"]

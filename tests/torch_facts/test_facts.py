@@ -181,3 +181,10 @@ def test_what_a_release_has() -> None:
     assert not facts.has("torch.no_such", "2.13")
     assert not facts.has("torch.nn.LinearCrossEntropyLoss", "2.12")
     assert facts.has("torch.nn.LinearCrossEntropyLoss", "2.13")
+
+
+@pytest.mark.parametrize(("release", "breaks"), [("2.11.0", "always"), ("2.13.0", "never"), ("2.15.0", "never")])
+def test_waiting_for_the_device_is_part_of_the_graph_since_2_13(release: str, breaks: str) -> None:
+    verdict = calls.verdict("torch.cuda.synchronize", release, (), {})
+    assert verdict is not None
+    assert verdict.breaks == breaks
