@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Final
 
 from tclint import events
@@ -101,17 +102,20 @@ def _run(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable
     frame.capturing = capturing or any(g is not None for g in graphs)
     for item in items:
         streams.enter(frame, item.context_expr, item.context_expr)
-    eager = any(modes.runs_eagerly(frame, item.context_expr) for item in items)
+    expecting = any(modes.expects_an_exception(frame, item.context_expr) for item in items)
+    eager = expecting or any(modes.runs_eagerly(frame, item.context_expr) for item in items)
     frame.interp.graph_memory.paused += eager
+    frame.interp.graph_memory.expecting += expecting
     swallows = frame.region is not None and any(exceptions.swallows(frame, each) for each in own)
     blocks = ["try", "with"] if swallows else ["with"]
     frame.blocks += blocks
     frame.held += held
     returned = len(frame.returns)
-    if body is not None:
-        body()
-    else:
-        run_block(frame, node.body)
+    with frame.interp.emitter.silence if expecting else nullcontext():
+        if body is not None:
+            body()
+        else:
+            run_block(frame, node.body)
     frame.held -= held
     del frame.blocks[-len(blocks) :]
     raised = frame.region is not None and own and _ends_in_raise(node) and frame.dead and len(frame.returns) == returned
@@ -120,6 +124,7 @@ def _run(frame: Frame, node: ast.With, items: list[ast.withitem], body: Callable
         frame.interp.emitter.feature(frame, items[0].context_expr, f"with that {told}")
         frame.dead = not swallows
     frame.interp.graph_memory.paused -= eager
+    frame.interp.graph_memory.expecting -= expecting
     frame.capturing = capturing
     for graph in graphs:
         if graph is not None:

@@ -202,13 +202,14 @@ class Frame:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What must hold for the region to come to this place."""
+        """What must hold for the region to come to this place, and for its site to compile anything."""
         found: list[Condition] = []
         frame: Frame | None = self
         while frame is not None and frame.becomes_graph:
             found[:0] = [each.told() for each in frame.provided.provisos]
             frame = frame.parent
-        return tuple(dict.fromkeys(found))
+        site = self.region.site if self.region is not None else None
+        return tuple(dict.fromkeys((*site.conditions, *found) if site is not None else found))
 
     @property
     def rare(self) -> bool:

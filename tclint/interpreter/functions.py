@@ -311,7 +311,7 @@ class Functions:
         elif frame is not None:
             past = (graphs.seen_by(value.closure), recordings.seen)
             under = [(mode.name, mode.arguments) for mode in frame.modes]
-            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, *past, *under)
+            region_key = ("eager", frame.grad, frame.capturing, graphs.paused, graphs.expecting, *past, *under)
         unseen = passed_over(frame, function, env) if region is not None and frame is not None else None
         identity = (function.module.path, function.qualname, function.ordinal, value.key, region_key, unseen)
         key: Any = (*identity, tuple([(n, v.key) for n, v in env.items()]))

@@ -31,6 +31,7 @@ from tclint.values import (
 )
 from tclint.values.moments import Mode
 
+_EXPECTING_METHODS: Final = frozenset({"assertRaises", "assertRaisesRegex"})
 _EVERY: Final = "parameters"
 """Stands for the parameters that are not told apart."""
 
@@ -106,6 +107,19 @@ def runs_eagerly(frame: Frame, context: ast.expr) -> bool:
     with frame.interp.emitter.silence:
         stance = evaluate(frame, context.args[0])
     return isinstance(stance, Const) and stance.value == "force_eager"
+
+
+def expects_an_exception(frame: Frame, context: ast.expr) -> bool:
+    """`with pytest.raises(…):` what happens there fails, and is meant to: a program that works does nothing of the kind."""
+    if frame.region is not None or not isinstance(context, ast.Call) or not context.args:
+        return False
+    if isinstance(context.func, ast.Attribute) and context.func.attr in _EXPECTING_METHODS:
+        return True
+    if not isinstance(context.func, (ast.Attribute, ast.Name)):
+        return False
+    with frame.interp.emitter.silence:
+        called = evaluate(frame, context.func)
+    return isinstance(called, External) and called.name == "pytest.raises"
 
 
 def _change(frame: Frame, node: ast.AST, owner: str, what: str, value: Value, again: str = "") -> None:

@@ -60,6 +60,8 @@ class GraphMemory:
         """What the last backward pass of a graph gave: the parameters hold it, and the next run overwrites it too."""
         self.paused = 0
         """Around how many contexts that let compiled callables run eagerly we are."""
+        self.expecting = 0
+        """In how many of them the program expects an exception: what is compiled there is no part of what works."""
         self.captures: dict[object, Env] = {}
         """By graph, what names held when `capture_begin()` was called."""
         self._held: dict[tuple[object, str], Value] = {}

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint import events
-from tclint.interpreter import heirs, namings
+from tclint.interpreter import heirs, namings, switched_off
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame, told_of_mode
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
@@ -75,6 +75,7 @@ _OF_MODES: Final = (None, "inductor")
 """The backends that have modes; the others take any."""
 _REFUSED: Final = "nothing: torch.compile refuses these arguments"
 _DISABLED: Final = "nothing: `disable=True` gives back what it was given"
+_EXPECTED: Final = "nothing: an exception is expected there"
 _NOT_CALLED: Final = "nothing: of a class torch.compile compiles `__call__`, and this one has none"
 _COMPILE: Final = "torch.compile"
 _CHECKED: Final = (_COMPILE, "torch.nn.Module.compile")
@@ -200,6 +201,8 @@ class CompileSites:
             mode = told or _left_out(given) or mode
         if mode is None and isinstance(node, ast.Call) and _hands_on(frame, node):
             mode = "?"
+        if self._interp.graph_memory.expecting:
+            idle = _EXPECTED
         idle = DROPPED if name == _COMPILE and not decorator and _is_dropped(frame, node) else idle
         if name in _CHECKED and _plain(keywords.get("disable")) is True:
             idle = _DISABLED
@@ -231,6 +234,7 @@ class CompileSites:
                 own=frame.cls is not None and self._interp.classes.is_nn_module(frame.cls),
                 test=roles.tries(path),
                 uncalled=self._uncalled(frame),
+                conditions=() if idle else switched_off.unset(frame, node),
                 idle=idle,
             )
         return site

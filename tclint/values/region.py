@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.model.finding import Condition
+
 if TYPE_CHECKING:
     from tclint.values.evidence import Evidence
 
@@ -47,6 +49,8 @@ class CompileSite:
     """The site stands in a test or an example: it compiles, but says nothing about the rest of the program."""
     uncalled: str = ""
     """The method that holds the site, where no code of the program calls it."""
+    conditions: tuple[Condition, ...] = ()
+    """The settings it waits for, which nobody in sight turns on."""
     idle: str = ""
     """Why nothing is compiled there: torch.compile raises for these arguments, or nobody keeps what it returns."""
 
@@ -110,6 +114,7 @@ class Region:
             self.site.dynamic,
             self.site.settings,
             self.site.uncalled,
+            self.site.conditions,
         )
         return (*how, seen, self.inside, self.gradients, self.training)
 
