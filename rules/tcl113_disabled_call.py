@@ -11,6 +11,7 @@ from tclint.fixes.recipes import compute_at_import, remove_statement, skip_while
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
 from tclint.program import Function
 from tclint.ruleset.rule import Rule, whole_frame
+from tclint.sources import roles
 from tclint.sources.tree import text
 from tclint.torch_facts import facts
 from tclint.values import FunctionValue, Object
@@ -46,7 +47,7 @@ class DisabledCall(Rule):
     function in whose code there is no other hazard, unless a comment gives the reason: wrong where it works around a
     compiler fault.
 
-    Ignore it where the break is what you want.
+    Ignore it where the break is what you want. A `graph_break()` in a test is taken for that, and told with low confidence.
     """
 
     code, name = "TCL113", "disabled-call"
@@ -64,11 +65,12 @@ class DisabledCall(Rule):
             what = f"`{event.name}` is called"
         if "comptime" in event.name and event.method not in ("graph_break",):
             return
+        on_purpose = event.name == "torch._dynamo.graph_break" and roles.is_test(event.module.path)
         fullgraph = event.site is not None and event.site.fullgraph is True
         yield self.finding(
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.LOW if on_purpose else Confidence.HIGH,
             severity=Severity.HIGH if fullgraph else Severity.LOW,
             help="keep it in the eager caller, or make it a torch.library.custom_op",
         )

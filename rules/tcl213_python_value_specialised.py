@@ -227,8 +227,8 @@ class PythonValueSpecialised(Rule):
         code: ast.AST | None = target_of(event)
         if isinstance(event.target, FunctionValue) and isinstance(event.target.function.node, ast.FunctionDef):
             code = event.target.function.node
-        if code is None or isinstance(code, (ast.Name, ast.Attribute)):
-            return  # functions that are handed in have a code each
+        if code is None or isinstance(code, (ast.Name, ast.Attribute, ast.Subscript)) or _is_looked_up(code):
+            return  # functions that are handed in, or found by a name, have a code each
         names = {part.id for part in ast.walk(code) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
         if isinstance(code, ast.Call) and isinstance(code.func, ast.Name):
             names.discard(code.func.id)  # classes that are handed in have a code each, too
@@ -280,6 +280,14 @@ class PythonValueSpecialised(Rule):
             confidence=Confidence.HIGH,
             help="keep it outside the compiled callable",
         )
+
+
+def _is_looked_up(code: ast.AST) -> bool:
+    """Whether a call only finds what is there: `getattr(model, name)`, `table.get(name)`."""
+    if not isinstance(code, ast.Call):
+        return False
+    func = code.func
+    return isinstance(func, ast.Name) and func.id == "getattr" or isinstance(func, ast.Attribute) and func.attr == "get"
 
 
 def _says_compile(module: Module) -> bool:

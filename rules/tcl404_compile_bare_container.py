@@ -69,7 +69,8 @@ def _is_one_of_several(event: Compile) -> bool:
     """Whether the site compiles this one or another: `block.compile()` for blocks of which some are placeholders."""
     target = target_of(event)
     if not isinstance(target, ast.Name):
-        return False
+        # `getattr(model, name).compile()` in a loop over names: what it does to the others it does there.
+        return event.begun.many and not isinstance(target, ast.Attribute)
     held = event.ask.local(target.id)
     return held is not None and any(option.key != event.target.key for option in held.options)
 

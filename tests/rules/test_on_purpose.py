@@ -1,0 +1,27 @@
+"""A break that a test asks for is what the test is about."""
+
+from __future__ import annotations
+
+import pytest
+from lintkit import PRELUDE, Project
+
+BROKEN = (
+    PRELUDE
+    + """
+def two_graphs(x):
+    x = x + 1
+    torch._dynamo.graph_break()
+    return x * 2
+
+
+def test_two_graphs():
+    torch.compile(two_graphs)(torch.ones(3))
+"""
+)
+
+
+@pytest.mark.parametrize(("path", "told"), [("model.py", 1), ("tests/test_model.py", 0), ("examples/model.py", 1)])
+def test_a_break_that_somebody_wrote(project: Project, path: str, told: int) -> None:
+    project.write({path: BROKEN})
+    assert len(project.lint(select=["TCL113"]).findings) == told
+    assert len(project.lint(select=["TCL113"], min_confidence="low").findings) == 1
