@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
@@ -39,7 +40,7 @@ def _unset(frame: Frame, node: ast.AST) -> Iterator[Condition]:
 def _tests(root: ast.AST, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     """The tests that stand before a node of a function, outermost first, with what they must come to."""
     around = [*ancestors(root, node), node]
-    for outer, inner in zip(around, around[1:], strict=False):
+    for outer, inner in pairwise(around):
         if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
             body = outer.body if isinstance(outer.body, list) else [outer.body]
             yield outer.test, any(each is inner for each in body)
@@ -99,7 +100,10 @@ def _is_parameter(frame: Frame, name: str) -> bool:
     given = frame.function.node.args
     if name not in {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}:
         return False
-    return not any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in nodes(frame.function.node))
+    return not any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
+        for each in nodes(frame.function.node)
+    )
 
 
 def _is_off(frame: Frame, name: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate, handles
-from tclint.interpreter.expressions import passed_tests, provisos, unturned
+from tclint.interpreter.expressions import passed_tests, provisos, told_apart, unturned
 from tclint.interpreter.expressions.refinement import refine
 from tclint.interpreter.frame import RARE, Env, Frame, join_env
 from tclint.values import (
@@ -82,6 +82,8 @@ def _branch_value(frame: Frame, node: ast.expr, keyword: str) -> tuple[Env | Non
     then = None if certain is False else dict(frame.env)
     otherwise = None if certain is True else dict(frame.env)
     refine(frame, node, then, otherwise)
+    if certain is None and frame.region is None:
+        told_apart.tell_apart(frame, node, then, otherwise)
     if value.truth() is None:
         passed_tests.learn(frame, node, value, said, then, otherwise)
     if certain is None:

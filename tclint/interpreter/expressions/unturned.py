@@ -47,7 +47,7 @@ def usual(frame: Frame, node: ast.expr) -> bool | None:
         held = _held(frame, node)
         return _property(frame, node) if held is _UNSET else bool(held)
     if isinstance(node, ast.Call):
-        return _attribute_asked(frame, node)
+        return attribute_asked(frame, node)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
     operator, other = node.ops[0], node.comparators[0]
@@ -73,7 +73,7 @@ def _property(frame: Frame, node: ast.Attribute) -> bool | None:
     return usual(frame, last.value) if isinstance(node.value, ast.Name) and names[0].arg == node.value.id else None
 
 
-def _attribute_asked(frame: Frame, node: ast.Call) -> bool | None:
+def attribute_asked(frame: Frame, node: ast.Call) -> bool | None:
     """`hasattr(self, "cache")`, `getattr(self, "cache", None)` where nothing in sight gives the object such an attribute."""
     if not isinstance(node.func, ast.Name) or node.func.id not in ("hasattr", "getattr") or node.keywords:
         return None
