@@ -20,17 +20,19 @@ from tclint.rules._unbacked import needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import causal, facts
-from tclint.values import ARRAY, DATA_SIZED, FOLDED, NONE, Seq, Tensor, spoken_of
+from tclint.values import ARRAY, CONSTANT, DATA_SIZED, FOLDED, NONE, Seq, Tensor, spoken_of
 
 _SWITCH: Final = "capture_scalar_outputs"
 _SIZES_SWITCH: Final = "capture_dynamic_output_shape_ops"
+_NUMBERS: Final = facts.places("takes a number")
 
 
 class ScalarExtraction(Rule):
     """`.item()`, `.tolist()`, `int(t)`, `float(t)` or `math.f(t)` turn a tensor into Python numbers.
 
     The number does not exist while Dynamo traces. It ends the graph, waits for the device, and goes on in a new graph with
-    a number that may change at every step. The same happens unseen in `torch.equal`, `torch.allclose` and `numpy` reads.
+    a number that may change at every step. The same happens unseen in `torch.equal`, `torch.allclose` and `numpy` reads, and
+    where an operator takes a number and gets a tensor: `x.add(update, alpha=-rate)`.
 
     Bad::
 
@@ -59,9 +61,13 @@ class ScalarExtraction(Rule):
     effect, severity = Effect.GRAPH_BREAK, Severity.HIGH
     elsewhere = "read it there and pass the number"
     graph_breaks = ("GB0124", "GB0033", "GB0109", "GB0213")
-    calls = (*facts.named("reads a value out of a tensor"), *causal.MODULES)
+    calls = (*facts.named("reads a value out of a tensor"), *causal.MODULES, *_NUMBERS)
     owns = (
-        *(name for name in calls if name.startswith("Tensor.") or name in asked.breaking_with("GB0033")),
+        *(
+            name
+            for name in calls
+            if name not in _NUMBERS and (name.startswith("Tensor.") or name in asked.breaking_with("GB0033"))
+        ),
         "torch._check*",
     )
 
@@ -69,6 +75,9 @@ class ScalarExtraction(Rule):
         name = event.name
         if name in causal.MODULES:
             yield from self._causal(event)
+            return
+        if name in _NUMBERS:
+            yield from self._as_number(event)
             return
         if event.method == "tolist" and self._is_held(event) and not _is_list_of_others(event):
             yield self._raises(event)
@@ -105,6 +114,22 @@ class ScalarExtraction(Rule):
         short = name.removeprefix("builtins.")
         yield self._finding(event, tensor, f"`{short}` of a tensor")
 
+    def _as_number(self, event: Call) -> Iterator[Finding]:
+        """A tensor where an operator takes a number: `x.add(update, alpha=-rate)`. Of integers Dynamo knows those it is given."""
+        if self.captured(event, _SWITCH):
+            return
+        for tensor in map(spoken_of, _NUMBERS[event.name].given(event.args, event.keywords)):
+            known = tensor is None or tensor.is_known_number or tensor.flags & (FOLDED | CONSTANT)
+            if tensor is not None and not known and tensor.dtype not in ("b", "i"):
+                yield self.finding(
+                    event,
+                    f"`{event.method}` takes a number where it gets a tensor, and reads it out of the graph; Dynamo breaks"
+                    f" here{whole_frame(event)}",
+                    about=tensor,
+                    help="multiply by the 0-d tensor instead, or pass a number in, or set capture_scalar_outputs (it still waits)",
+                )
+                return
+
     def _is_held(self, event: Call) -> bool:
         """Whether the tensor's size is one that the graph holds and nobody knows."""
         tensor = event.receiver
@@ -140,7 +165,7 @@ class ScalarExtraction(Rule):
     def fix(self, finding: Finding, event: Event) -> Fix | None:
         assert isinstance(event, Call)
         node = event.node
-        if not isinstance(node, ast.Call) or event.name in causal.MODULES:
+        if not isinstance(node, ast.Call) or event.name in causal.MODULES or event.name in _NUMBERS:
             return None
         switched = _is_read(event) and _is_traced(event) and not _is_list_of_others(event) and not self._is_held(event)
         here = skip_unread_store(event, node, counted=True) or self._on_the_line(event, node)

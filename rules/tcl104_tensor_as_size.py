@@ -14,7 +14,6 @@ from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
-from tclint.torch_facts.facts import Places
 from tclint.values import (
     CONSTANT,
     DATA_SIZED,
@@ -168,7 +167,7 @@ class TensorAsSize(Rule):
                 return
             if name not in _ASKS_NUMBERS:
                 return
-        for value in _given(event, _SIZES[name]):
+        for value in _SIZES[name].given(event.args, event.keywords):
             if self._kept(event) and isinstance(value, Seq):
                 continue  # each of several sizes may be one that the graph alone knows
             tensor = _inner(value)
@@ -209,7 +208,7 @@ class TensorAsSize(Rule):
         if isinstance(event, Call):
             if event.name not in _SIZES or _position(event) is not None:
                 return False
-            given = _given(event, _SIZES[event.name])
+            given = _SIZES[event.name].given(event.args, event.keywords)
             return event.name not in _ASKS_NUMBERS or all(isinstance(value, Seq) for value in given)
         # Inductor raises where a window is written whose bounds only the graph knows (2.13).
         if not isinstance(event, Subscript) or not isinstance(event.receiver, Tensor):
@@ -238,16 +237,10 @@ class TensorAsSize(Rule):
         )
 
 
-def _given(event: Call, places: Places) -> list[Value]:
-    """The arguments of a call at these places."""
-    values = [event.args[i] for i in places.within(len(event.args))]
-    return [*values, *(event.keywords[k] for k in places.keywords if k in event.keywords)]
-
-
 def _position(event: Call) -> Tensor | None:
     """The tensor that is a position and no size of what comes out."""
     places = _POSITIONS.get(event.name)
-    values = _given(event, places) if places is not None else []
+    values = places.given(event.args, event.keywords) if places is not None else []
     found = next((tensor for value in values if (tensor := _inner(value)) is not None), None)
     return found if found is not None and not found.is_known_number else None
 

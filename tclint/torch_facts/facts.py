@@ -17,14 +17,16 @@ import functools
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from tclint.torch_facts import index_groups, overlay, releases
 from tclint.torch_facts.answer import Answer, Burned
 from tclint.torch_facts.form import Argument, Form, parse
+
+T = TypeVar("T")
 
 #: The newest release that was asked, and the oldest.
 NEWEST: Final = releases.NEWEST_NAME
@@ -144,6 +146,11 @@ class Places:
     def within(self, count: int) -> tuple[int, ...]:
         """The positions that a call with so many arguments has."""
         return tuple(range(count)) if self.every else tuple(p for p in self.positions if p < count)
+
+    def given(self, args: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
+        """What a call gives there."""
+        values = [args[position] for position in self.within(len(args))]
+        return [*values, *(keywords[name] for name in self.keywords if name in keywords)]
 
     @staticmethod
     def of(words: str) -> Places:

@@ -13,7 +13,7 @@ from tclint.sources.tree import bound_on_self, own
 from tclint.values import UNKNOWN, ClassValue, Const, Instance, Union
 from tclint.values.union import one_of
 
-_ASKING: Final = frozenset({"hasattr", "callable", "issubclass", "getattr"})
+_ASKING: Final = frozenset(each.__name__ for each in (hasattr, callable, issubclass, getattr))
 _MOST: Final = 32
 """Things that are told apart."""
 
