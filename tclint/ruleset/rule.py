@@ -30,6 +30,8 @@ _BREAKS: Final = re.compile(
 _CONFIDENCE = (Confidence.LOW, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
+_CREDIBLE: Final = 3
+"""Tests of which nobody in sight says what they come to, that a finding may hang on and still be told by default."""
 _IN_EVERY_CALL: Final = frozenset({Effect.GRAPH_BREAK, Effect.SLOW})
 """What costs because it happens again and again: done in the first call alone, it costs less, or nothing."""
 
@@ -111,6 +113,8 @@ class Rule:
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), uncalled)
         before = self.by_place.get(place)
         conditions = frame.conditions
+        if len(conditions) > _CREDIBLE:
+            confidence = Confidence.LOW  # so many tests of which nobody knows seldom come out so in one run
         standing = (RANK[confidence.value], int(not conditions), RANK[severity.value])
         if before is not None and before.standing >= standing:
             return before

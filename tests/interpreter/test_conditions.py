@@ -337,3 +337,35 @@ def main(x):
     )
     project.write({"m.py": source})
     assert project.lint(select=["TCL108"]).findings == ()
+
+
+@pytest.mark.parametrize(("tests", "told"), [(3, True), (4, False)])
+def test_what_hangs_on_many_tests_is_told_to_those_who_ask(project: Project, tests: int, told: bool) -> None:
+    names = [f"flag_{number}" for number in range(tests)]
+    lines = [f"{'    ' * number}if self.config.{name}:" for number, name in enumerate(names)]
+    body = "\n".join([*lines, f"{'    ' * tests}print(x)"])
+    source = NET.replace("        self.flag = config.flag\n", "        self.config = config\n")
+    indented = "\n".join(f"        {line}" for line in body.splitlines())
+    project.write({"net.py": source.format(body=indented)})
+    assert len(project.lint(select=["TCL108"]).findings) == told
+    (finding,) = project.lint(select=["TCL108"], min_confidence="low").findings
+    assert len(finding.conditions) == tests
+
+
+def test_compiled_code_is_given_no_sparse_tensors(project: Project) -> None:
+    source = (
+        PRELUDE
+        + """
+
+@torch.compile
+def spread(x: torch.Tensor, adjacency: torch.Tensor):
+    if adjacency.layout == torch.sparse_coo:
+        print("slow")
+    if adjacency.layout == torch.strided:
+        print("dense")
+    return adjacency @ x
+"""
+    )
+    project.write({"m.py": source})
+    (finding,) = project.lint(select=["TCL108"]).findings
+    assert finding.line == source[: source.index("dense")].count("\n") + 1

@@ -83,8 +83,11 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
             _put(none_env, place, NONE, frame)
         if some_env is not None and isinstance(value, Union):
             _put(some_env, place, value.without_none(), frame)
-    elif operator is ast.Eq and then is not None and (_is_half(node) or _is_other_device(node) or _is_empty(node)):
-        # Only a run in half precision, on another kind of device, or with nothing to compute gets past this test.
+    elif operator is ast.Eq and then is not None and (
+        _is_half(node) or _is_other_device(node) or _is_empty(node) or _is_sparse(frame, comparator)
+    ):
+        # Only a run in half precision, on another kind of device, with nothing to compute, or with tensors that Dynamo does not
+        # take from outside gets past this test.
         then[RARE] = TRUE
     elif operator in (ast.Eq, ast.NotEq) and isinstance(node.left, ast.Attribute) and node.left.attr == "__name__":
         same, others = (then, otherwise) if operator is ast.Eq else (otherwise, then)
@@ -108,6 +111,15 @@ def _is_other_device(node: ast.Compare) -> bool:
     """`device == "xpu"`: the facts are those of CPUs and CUDA devices."""
     comparator = node.comparators[0]
     return isinstance(comparator, ast.Constant) and comparator.value in devices.OTHERS
+
+
+def _is_sparse(frame: Frame, comparator: ast.expr) -> bool:
+    """`adjacency.layout == torch.sparse_coo`"""
+    if frame.region is None or not isinstance(comparator, ast.Attribute) or not comparator.attr.startswith("sparse_"):
+        return False
+    with frame.interp.emitter.silence:
+        layout = evaluate(frame, comparator)
+    return isinstance(layout, External) and layout.name.startswith("torch.sparse_")
 
 
 def _is_empty(node: ast.Compare) -> bool:
