@@ -365,10 +365,10 @@ class Functions:
         # A method that many classes inherit is another function for each of them.
         ways = (*identity, _receiving_class(function, env))
         count = memo.contexts.get(ways, 0)
-        if again:
-            heap.reruns -= 1
-            if heap.reruns < 0:
-                return UNKNOWN
+        heap.reruns -= again
+        heap.runs -= region is None
+        if again and heap.reruns < 0 or heap.runs < 0:
+            return UNKNOWN
         if not again and not surer and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):
             env = {n: widen(v) for n, v in env.items()}
             key = (*identity, "wide", tuple((n, v.key) for n, v in env.items()))

@@ -7,6 +7,7 @@ here, so that whoever has the object sees it. Compiled code does not look here: 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,8 @@ State = Mapping[tuple[int, str], Value]
 """What attributes hold, by the identity of their object and their name."""
 RERUNS: Final = 80
 """Calls of one walk that are interpreted again because an object has changed since."""
+RUNS_OF_A_TRIAL: Final = 500
+"""Calls of one walk through a test, a benchmark or an example that are interpreted: it says little that is new after so many."""
 _OBJECTS: Final = 200
 """Objects of one walk that are told apart."""
 _APART: Final = 1 << 32
@@ -59,6 +62,8 @@ class Heap:
         """Tells states apart: two moments of one version are alike."""
         self._reads: list[tuple[Place, Value | None]] = []
         self.reruns = RERUNS
+        self.runs: float = math.inf
+        """Calls that are still interpreted before the rest of the walk is taken for unknown."""
 
     @property
     def building(self) -> bool:
@@ -70,8 +75,9 @@ class Heap:
         """Whether something was stored in objects that were there, or drawn. What a file's top level binds for itself is no use."""
         return bool(self._state or self._given or self._draws)
 
-    def begin(self) -> None:
-        """Another walk: nothing has happened yet."""
+    def begin(self, trial: bool = False) -> None:
+        """Another walk: nothing has happened yet. `trial`: through code that only tries the program."""
+        self.runs = RUNS_OF_A_TRIAL if trial else math.inf
         self._state, self._first, self._built, self.version = {}, {}, set(), 0
         self.reruns, self._objects, self._draws = RERUNS, 0, {}
         self._reads.clear()

@@ -29,7 +29,7 @@ from tclint.ruleset.rule import Rule
 from tclint.run import knowledge, leading
 from tclint.run.compiles import is_external, receiver_of, roots_of, unread_bases, unread_part, why_nothing
 from tclint.run.results import Entered, EnteredFile, Found, Result, Root, SitePlace, Sites
-from tclint.sources import glance
+from tclint.sources import glance, roles
 from tclint.sources.text import TOO_DEEP
 from tclint.torch_facts import facts
 from tclint.values import (
@@ -337,11 +337,11 @@ class PartRunner:
     def _enter_module(self, module: Module, only: Callable[[bytes], bool] | None = None) -> None:
         """Interpret a file's eager code: its top level, then its functions (those of whose text `only` says so)."""
         interp = self.main
-        frame = Frame(interp, module, None, {}, None)
+        frame, trial = Frame(interp, module, None, {}, None), roles.tries(module.path)
         interp.account.begin(module.path)
         interp.graph_memory.open()
         interp.graph_memory.begin()
-        interp.heap.begin()
+        interp.heap.begin(trial)
         interp.recordings.begin()
         with interp.results.guarded(module):
             for statement in module.body:
@@ -367,7 +367,7 @@ class PartRunner:
                 if only is None or only(source) or any(name in source for name in shorthands):
                     interp.account.begin(function.place)
                     interp.graph_memory.begin()
-                    interp.heap.begin()
+                    interp.heap.begin(trial)
                     interp.recordings.begin()
                     interp.entries.by_signature(function, receiver_of(interp, function), None)
 
