@@ -13,7 +13,7 @@ from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, attribu
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Compiled, External, Instance, Seq, Tensor
+from tclint.values import HOST, INPUT, PARAMETER, Compiled, External, Instance, Seq, Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -102,8 +102,10 @@ class CudagraphOutputEscape(Rule):
             return
         if not isinstance(event.receiver, Instance) or not isinstance(value, Tensor):
             return
-        if value.flags & (INPUT | PARAMETER) or event.enclosing is None or event.unlikely:
+        if value.flags & (INPUT | PARAMETER | HOST) or event.enclosing is None or event.unlikely:
             return
+        if event.ask.is_made_here(target.value):
+            return  # gone with this call: the next one makes its own
         last = (node.end_lineno or 0, node.end_col_offset or 0)  # type: ignore[attr-defined]
         if any(read < last for read in event.ask.of_scope(attribute_reads).get(text(target), ())):
             yield self.finding(
