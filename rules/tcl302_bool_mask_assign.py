@@ -19,8 +19,9 @@ class BoolMaskAssign(Rule):
 
     Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
     under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 cannot compile
-    it (`aten.nonzero`): the function runs eagerly, with `fullgraph=True` it is an error. Without CUDA graphs and without
-    gradients (`torch.no_grad`, integers, tensors that need none) it is one graph, and nothing is said.
+    it (`aten.nonzero`): the function runs eagerly. With `fullgraph=True` (since 2.10) or
+    `capture_dynamic_output_shape_ops`, and without gradients (`torch.no_grad`, integers, tensors that need none, the
+    `forward` of an autograd function), it is one graph: where no CUDA graph is recorded, nothing is said.
 
     Bad::
 
@@ -112,6 +113,8 @@ class BoolMaskAssign(Rule):
             what = "the CUDA graph is cut into three partitions"
         elif event.grad is False or stored.flags & NO_GRADIENT or stored.dtype in ("i", "b"):
             return
+        elif self.captured(event, "capture_dynamic_output_shape_ops"):
+            return  # the size of what the mask picks is known to the graph by a name: asked, with and without gradients
         else:
             what = (
                 "it goes through nonzero in Inductor, cuts a CUDA graph in three, and in training falls back to eager"
