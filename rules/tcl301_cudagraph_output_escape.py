@@ -104,7 +104,7 @@ class CudagraphOutputEscape(Rule):
             return
         if value.flags & (INPUT | PARAMETER | HOST) or event.enclosing is None or event.unlikely:
             return
-        if event.ask.is_made_here(target.value):
+        if event.ask.is_made_here(target.value) or _leaves_device(value):
             return  # gone with this call: the next one makes its own
         last = (node.end_lineno or 0, node.end_col_offset or 0)  # type: ignore[attr-defined]
         if any(read < last for read in event.ask.of_scope(attribute_reads).get(text(target), ())):
@@ -112,7 +112,8 @@ class CudagraphOutputEscape(Rule):
                 event,
                 f"the compiled code keeps a tensor in `{text(target)}` and reads it in the next call: it is an output of the CUDA "
                 "graph, which that call overwrites",
-                confidence=Confidence.HIGH,
+                # Who calls may hand in another object each time.
+                confidence=Confidence.LOW if event.ask.is_given(target.value) else Confidence.HIGH,
                 help=f"write it in place: register a buffer, and `{text(target)}.copy_(…)`",
             )
 
@@ -192,6 +193,12 @@ class CudagraphOutputEscape(Rule):
             if gradients
             else "clone it where it leaves the call",
         )
+
+
+def _leaves_device(tensor: Tensor) -> bool:
+    """`x.cpu()`: no memory of a graph."""
+    made = tensor.origin.node
+    return isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "cpu"
 
 
 def _bound(event: Event, tensor: Tensor) -> ast.expr | None:

@@ -20,8 +20,8 @@ class BoolMaskAssign(Rule):
     Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
     under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 cannot compile
     it (`aten.nonzero`): the function runs eagerly. With `fullgraph=True` (since 2.10) or
-    `capture_dynamic_output_shape_ops`, and without gradients (`torch.no_grad`, integers, tensors that need none, the
-    `forward` of an autograd function), it is one graph: where no CUDA graph is recorded, nothing is said.
+    `capture_dynamic_output_shape_ops`, and without gradients (`torch.no_grad`, integers, tensors that need none, within an
+    autograd function), it is one graph: where no CUDA graph is recorded, nothing is said.
 
     Bad::
 

@@ -90,3 +90,66 @@ def main(model, batches):
 def test_a_generator_that_runs_nothing_collects_one_run(tmp_path: Path, kept: str, told: bool) -> None:
     project = Project(tmp_path).write({"m.py": PRELUDE + GENERATED.format(kept=kept)})
     assert bool(project.places(select=["TCL307"])) is told
+
+
+LEFT = """
+class Meter:
+    def __init__(self, like):
+        self.total = torch.zeros_like(like)
+
+    def add(self, x):
+        {left}
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.meter = Meter(torch.ones(2, 4, device="cuda"))
+
+    def forward(self, x, meter):
+        {made}
+        x = self.linear(x)
+        {meter}.add(x)
+        return x
+
+model = torch.compile(Model().cuda(), mode="reduce-overhead")
+
+@torch.no_grad()
+def main(batches):
+    for x in batches:
+        model(x.cuda(), Meter(x.cuda()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "made", "meter", "confidence"),
+    [
+        ("self.total = self.total + x", "pass", "self.meter", ["high"]),
+        ("self.total = self.total + x", "pass", "meter", ["low"]),
+        ("self.total = self.total + x", "own = Meter(x)", "own", []),
+        ("self.total = (self.total + x).cpu()", "pass", "self.meter", []),
+    ],
+)
+def test_what_compiled_code_leaves_on_an_object_that_the_next_call_sees(
+    tmp_path: Path, left: str, made: str, meter: str, confidence: list[str]
+) -> None:
+    source = PRELUDE + LEFT.format(left=left, made=made, meter=meter)
+    report = Project(tmp_path).write({"m.py": source}).lint(select=["TCL301"], min_confidence="low")
+    assert [found.confidence.value for found in report.findings] == confidence
+
+
+@pytest.mark.parametrize(
+    ("moved", "told"),
+    [("w.to(x.device)", True), ("w.to(torch.float64, True)", False), ("w.to(dtype=torch.float64)", False)],
+)
+def test_a_cast_moves_nothing(tmp_path: Path, moved: str, told: bool) -> None:
+    source = f"""
+@torch.compile(mode="reduce-overhead")
+def scaled(x, w):
+    return x * {moved}
+
+def main():
+    return scaled(torch.ones(4, device="cuda"), torch.linspace(0, 1, 4))
+"""
+    project = Project(tmp_path).write({"m.py": PRELUDE + source})
+    assert any("moved" in found.message for found in project.lint(select=["TCL304"]).findings) is told

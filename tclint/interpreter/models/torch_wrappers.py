@@ -353,14 +353,16 @@ def _with_gradient(result: Value) -> Value:
 
 
 def _backward(frame: Frame, node: ast.AST, owner: ClassValue) -> None:
-    """Where a gradient is needed Dynamo traces `backward(ctx, *grads)` at the call of `apply`, too."""
+    """Where a gradient is needed Dynamo traces `backward(ctx, *grads)` at the call of `apply`, too, and no gradient through it."""
     backward = frame.interp.classes.find_method(owner.cls, "backward")
     if backward is None or frame.interp.classes.method_kind(backward) != "static":
         return
     known = backward.node.args
     grads = max(len(known.posonlyargs) + len(known.args) - 1, 1 if known.vararg is not None else 0)
     context = Object("torch.autograd.FunctionCtx", frame.origin(node))
+    grad, frame.grad = frame.grad, False
     FunctionValue(backward).call(frame, node, [context, *[Tensor(origin=frame.origin(node))] * grads], {})
+    frame.grad = grad
 
 
 def _generator_method(
