@@ -153,3 +153,32 @@ def main():
 """
     project = Project(tmp_path).write({"m.py": PRELUDE + source})
     assert any("moved" in found.message for found in project.lint(select=["TCL304"]).findings) is told
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ("self.linear(x)[:1]", True),
+        ("torch.ones(1, 4, device=x.device)", False),
+        ("torch.ones(1, 4, device=x.device, requires_grad=True)", True),
+        ("torch.cat([torch.ones(1, 4), torch.zeros(1, 4)]).to(x.device) * 2", False),
+        ("torch.ones(1, 4, device=x.device) * self.linear.weight[:1]", True),
+    ],
+)
+def test_what_a_factory_makes_has_no_gradient(tmp_path: Path, stored: str, told: bool) -> None:
+    source = f"""
+class Put(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, mask):
+        rows = x.clone()
+        rows[mask == 1] = {stored}
+        return rows
+
+put = torch.compile(Put())
+put(torch.ones(2, 4), torch.tensor([1, 0]))
+"""
+    project = Project(tmp_path).write({"m.py": PRELUDE + source})
+    assert bool(project.places(select=["TCL302"])) is told
