@@ -163,6 +163,8 @@ def main():
         ("torch.ones(1, 4, device=x.device, requires_grad=True)", True),
         ("torch.cat([torch.ones(1, 4), torch.zeros(1, 4)]).to(x.device) * 2", False),
         ("torch.ones(1, 4, device=x.device) * self.linear.weight[:1]", True),
+        ("blank", False),
+        ("filled", True),
     ],
 )
 def test_what_a_factory_makes_has_no_gradient(tmp_path: Path, stored: str, told: bool) -> None:
@@ -174,6 +176,8 @@ class Put(nn.Module):
 
     def forward(self, x, mask):
         rows = x.clone()
+        blank, filled = torch.zeros(1, 4), torch.zeros(1, 4)
+        filled[:1] = self.linear(x)[:1]
         rows[mask == 1] = {stored}
         return rows
 
