@@ -300,7 +300,7 @@ class KeptOutputs:
     def _materialised(self, event: Call) -> Iterator[Kept]:
         """`list(…)` of a generator: every output is made before one is read."""
         for value in event.args[:1]:
-            if not isinstance(value, Seq) or value.kind != "generator":
+            if not isinstance(value, Seq) or value.ready:
                 continue
             tensor = self.owned(value)
             if tensor is not None:

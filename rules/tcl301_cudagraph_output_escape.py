@@ -13,7 +13,7 @@ from tclint.rules._kept_outputs import KEEPING_CALLS, Kept, KeptOutputs, attribu
 from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import facts
-from tclint.values import INPUT, PARAMETER, Compiled, External, Instance, Seq, Tensor
+from tclint.values import HOST, INPUT, PARAMETER, Compiled, External, Instance, Seq, Tensor
 
 
 class CudagraphOutputEscape(Rule):
@@ -102,15 +102,18 @@ class CudagraphOutputEscape(Rule):
             return
         if not isinstance(event.receiver, Instance) or not isinstance(value, Tensor):
             return
-        if value.flags & (INPUT | PARAMETER) or event.enclosing is None or event.unlikely:
+        if value.flags & (INPUT | PARAMETER | HOST) or event.enclosing is None or event.unlikely:
             return
+        if event.ask.is_made_here(target.value) or _leaves_device(value):
+            return  # gone with this call: the next one makes its own
         last = (node.end_lineno or 0, node.end_col_offset or 0)  # type: ignore[attr-defined]
         if any(read < last for read in event.ask.of_scope(attribute_reads).get(text(target), ())):
             yield self.finding(
                 event,
                 f"the compiled code keeps a tensor in `{text(target)}` and reads it in the next call: it is an output of the CUDA "
                 "graph, which that call overwrites",
-                confidence=Confidence.HIGH,
+                # Who calls may hand in another object each time.
+                confidence=Confidence.LOW if event.ask.is_given(target.value) else Confidence.HIGH,
                 help=f"write it in place: register a buffer, and `{text(target)}.copy_(…)`",
             )
 
@@ -190,6 +193,12 @@ class CudagraphOutputEscape(Rule):
             if gradients
             else "clone it where it leaves the call",
         )
+
+
+def _leaves_device(tensor: Tensor) -> bool:
+    """`x.cpu()`: no memory of a graph."""
+    made = tensor.origin.node
+    return isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == "cpu"
 
 
 def _bound(event: Event, tensor: Tensor) -> ast.expr | None:

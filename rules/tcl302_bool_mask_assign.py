@@ -11,6 +11,7 @@ from tclint.fixes.recipes import display
 from tclint.model.finding import Applicability, Effect, Finding, Fix, Severity
 from tclint.rules._masks import widened
 from tclint.ruleset.rule import Rule
+from tclint.sources.tree import nodes
 from tclint.values import DATA_SIZED, NO_GRADIENT, PARAMETER, Seq, Tensor, contains, parts_of, tensor_of
 
 
@@ -19,8 +20,9 @@ class BoolMaskAssign(Rule):
 
     Dynamo itself does not break on it (a scalar value costs nothing at all). Inductor lowers it to `nonzero` plus a scatter:
     under `reduce-overhead` the graph is cut into three partitions; where the value needs a gradient, torch 2.13 cannot compile
-    it (`aten.nonzero`): the function runs eagerly, with `fullgraph=True` it is an error. Without CUDA graphs and without
-    gradients (`torch.no_grad`, integers, tensors that need none) it is one graph, and nothing is said.
+    it (`aten.nonzero`): the function runs eagerly. With `fullgraph=True` (since 2.10) or
+    `capture_dynamic_output_shape_ops`, and without gradients (`torch.no_grad`, integers, tensors that need none, within an
+    autograd function), it is one graph: where no CUDA graph is recorded, nothing is said.
 
     Bad::
 
@@ -110,8 +112,10 @@ class BoolMaskAssign(Rule):
     def _findings(self, event: Store | Call, mask: Tensor, stored: Tensor, subject: str) -> Iterator[Finding]:
         if event.cudagraphs:
             what = "the CUDA graph is cut into three partitions"
-        elif event.grad is False or stored.flags & NO_GRADIENT or stored.dtype in ("i", "b"):
+        elif event.grad is False or stored.dtype in ("i", "b") or stored.flags & NO_GRADIENT and not _is_written(event):
             return
+        elif self.captured(event, "capture_dynamic_output_shape_ops"):
+            return  # the size of what the mask picks is known to the graph by a name: asked, with and without gradients
         else:
             what = (
                 "it goes through nonzero in Inductor, cuts a CUDA graph in three, and in training falls back to eager"
@@ -122,6 +126,25 @@ class BoolMaskAssign(Rule):
             about=mask,
             help="use masked_scatter, or cumsum + gather + torch.where",
         )
+
+
+def _is_written(event: Store | Call) -> bool:
+    """Whether what is stored has a name that is written in place: what is written into it may have a gradient."""
+    value = getattr(event.node, "value", None)
+    return isinstance(value, ast.Name) and value.id in event.ask.of_scope(_written)
+
+
+def _written(root: ast.AST) -> frozenset[str]:
+    """The names of a function whose tensors it writes: `rows[:2] = x`, `rows.copy_(x)`, `rows += x`."""
+    found: set[str] = set()
+    for node in nodes(root):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            found.update(n.id for n in [node.value] if isinstance(n, ast.Name))
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            found.update(n.id for n in [node.func.value] if isinstance(n, ast.Name))
+    return frozenset(found)
 
 
 def _is_broadcast(event: Store, node: ast.expr, receiver: Tensor, mask: Tensor) -> bool:

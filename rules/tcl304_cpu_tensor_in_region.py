@@ -29,6 +29,7 @@ from tclint.values import (
     Value,
     contains,
 )
+from tclint.values.casts import is_cast
 
 _SIZED: Final = frozenset(calls.breaking_with("GB0036"))
 _CUSTOM_OP: Final = "torch.library.custom_op.__call__"
@@ -86,6 +87,8 @@ class CpuTensorInRegion(Rule):
         elif name == "Tensor.cpu":
             yield self._finding(event, "`.cpu()` leaves the device")
         elif name in ("Tensor.to", "Tensor.cuda"):
+            if is_cast(event.args, event.keywords):
+                return
             receiver = event.receiver
             if isinstance(receiver, Tensor) and receiver.flags & HOST and receiver.flags & INPUT:
                 yield self._finding(event, f"the CPU argument `{receiver.base}` is moved to the device inside")

@@ -30,6 +30,8 @@ class CaptureInputRebound(Rule):
     silently that of the old input. A Python number that the capture reads is written into the graph, a parameter that is
     replaced (`layer.weight.data = w`, `load_state_dict(…, assign=True)`) leaves the graph with the old one, and so does a module
     in the place of another, or `train()` after a capture under `eval()`. It is followed through methods, helpers and files.
+    What is bound behind a branch of a function that neither captures nor replays, or on some object of which only the class is
+    known, may not be bound at all: that is of low confidence.
 
     The same holds for what a step leaves to the next: a state that the capture binds (`h = cell(x, h)`) starts anew with every
     replay; a warm-up that changes the state in place has stepped it already; `zero_grad()` before a replay takes the
@@ -89,7 +91,7 @@ class CaptureInputRebound(Rule):
             event,
             what,
             node=node.target if isinstance(node, ast.For) else node,
-            confidence=Confidence.HIGH,
+            confidence=Confidence.LOW if event.aside else Confidence.HIGH,
             help=to_do.format(name=named or "it", value=value),
         )
 

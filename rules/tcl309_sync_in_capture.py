@@ -14,6 +14,7 @@ from tclint.ruleset.rule import Rule
 from tclint.sources.tree import text
 from tclint.torch_facts import calls, facts
 from tclint.values import ARRAY, DATA_SIZED, HOST, Const, Object, Tensor, Value, tensor_of
+from tclint.values.casts import is_cast
 
 _WAITS: Final = tuple(name for name in facts.named("waits for the device") if name.startswith(("Tensor.", "builtins.")))
 _SYNCS: Final = frozenset(name.partition(".")[2] for name in _WAITS if name.startswith("Tensor."))
@@ -177,6 +178,8 @@ def _waits(event: Call) -> str:
     if event.name in ("Tensor.to", "Tensor.cuda"):
         if any(isinstance(a, Const) and a.value == "cpu" for a in event.args):
             return '`.to("cpu")` waits for the device'
+        if is_cast(event.args, event.keywords):
+            return ""
         asynchronous = event.keywords.get("non_blocking")
         if isinstance(event.receiver, Tensor) and event.receiver.flags & HOST and not _is_empty(event.receiver):
             if not (isinstance(asynchronous, Const) and asynchronous.value is True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from tclint.sources.tree import by_kind
 from tclint.values import Instance, Value, tensor_of
@@ -76,28 +76,42 @@ def refuses(frame: Frame, value: Value) -> bool:
 
 def is_held(frame: Frame, node: ast.AST) -> bool | None:
     """Whether what an expression names was made before the region is entered; None where that is not to be seen."""
+    found = source(frame, node)
+    return None if not found else found != "made"
+
+
+def source(frame: Frame, node: ast.AST) -> Literal["made", "held", "given", ""]:
+    """Where what an expression names comes from: the region has made it; what the region is a part of, or the file, holds it; who
+    calls the region gives it, perhaps another one with each call. Nothing where that is not to be seen."""
     at: Frame | None = frame
     while at is not None and at.function is not None:
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Attribute):
-            return True if node.attr not in at.function.index(_stores) else None
+            return "held" if node.attr not in at.function.index(_stores) else ""
         if isinstance(node, ast.Call):
-            return False
+            return "made"
         if not isinstance(node, ast.Name):
-            return None
+            return ""
         if node.id in at.function.stored_names():
-            return False
+            return "made"
         if node.id not in at.function.bound_names():
-            return True if at.module.named(node.id) is not None else None
+            return "held" if at.module.named(node.id) is not None else ""
         parent, call = at.parent, at.call_node
-        if parent is None or parent.region is None or parent.function is None or call is parent.function.node:
-            return True  # whoever calls the region hands it in
+        crossed = parent is None or parent.region is None or parent.function is None or call is parent.function.node
+        if crossed or parent is not None and parent.call_node is call:
+            own = at.function.cls is not None and _first(at.function) == node.id
+            return "held" if own else "given"  # whoever calls the region hands it in
         given = _given(at.function, call, node.id)
         if given is None:
-            return None
+            return ""
         at, node = parent, given
-    return None
+    return ""
+
+
+def _first(function: Function) -> str:
+    arguments = function.node.args
+    return next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "")
 
 
 def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | None:

@@ -47,15 +47,20 @@ class Rebound(Event):
     an output is read before the first replay (`empty`).
     """
 
-    __slots__ = ("replay", "value", "what")
+    __slots__ = ("aside", "replay", "value", "what")
     kind = "rebound"
 
-    def __init__(self, frame: Frame, node: ast.AST, what: Stale, value: Value, replay: int) -> None:
+    def __init__(
+        self, frame: Frame, node: ast.AST, what: Stale, value: Value, replay: int, aside: bool = False
+    ) -> None:
         super().__init__(frame, node)
         self.what = what
         self.value = value
         self.replay = replay
         """The line of the replay."""
+        self.aside = aside
+        """Whether it is behind a branch that may not be taken, in a function that neither captures nor replays, or of an object
+        that may be another one than the capture has read."""
 
 
 Refusal = Literal["hooks", "autocast", "numbers", "unused", "sizes", "keywords", "unjoined", "cold"]

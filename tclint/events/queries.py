@@ -260,6 +260,10 @@ class Queries:
         """Whether what an expression names was made before the region is entered; None where that is not to be seen."""
         return asked.is_held(self._frame, node)
 
+    def is_given(self, node: ast.AST) -> bool:
+        """Whether who calls the region hands in what an expression names, and it is not the object that is compiled."""
+        return asked.source(self._frame, node) == "given"
+
     def is_made_here(self, node: ast.AST) -> bool:
         """Whether compiled code makes what an expression names, and nobody hands it in."""
         return asked.is_held(self._frame, node) is False

@@ -473,11 +473,13 @@ class Functions:
         self._emitter.emit(events.Enter, frame, body)
         if isinstance(body, ast.Lambda):
             return evaluate(frame, body.body)
+        runs = self._interp.graph_memory.runs
         execute.run_block(frame, body.body)
         if frame.yields:
+            ready = self._interp.graph_memory.runs == runs
             if region is None and not frame.inexact:
-                return Seq("generator", tuple(frame.yields))
-            return Seq("generator", None, join_all(frame.yields))
+                return Seq("generator", tuple(frame.yields)).at_hand(ready)
+            return Seq("generator", None, join_all(frame.yields)).at_hand(ready)
         if not frame.dead:
             frame.returns.append(NONE)
         result = join_all(frame.returns) if frame.returns else UNKNOWN

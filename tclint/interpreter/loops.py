@@ -109,7 +109,7 @@ def _for(frame: Frame, node: ast.For) -> None:
                 frame.inexact |= not exact
                 return False, None
             leaves = None if exact else dict(frame.env)
-            if isinstance(iterable, Seq) and iterable.kind == "generator" and item.contains(OWNED) is not None:
+            if isinstance(iterable, Seq) and not iterable.ready and item.contains(OWNED) is not None:
                 frame.interp.graph_memory.run(frame)  # the generator runs on to its next `yield`
             stores.store(frame, node.target, item, node, quiet=True)
             return True, leaves

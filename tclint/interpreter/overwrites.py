@@ -287,7 +287,7 @@ def operands_read(frame: Frame, operands: Sequence[tuple[ast.AST, Value]], runs:
 
 def gathered(frame: Frame, node: ast.AST, value: Value) -> None:
     """A generator is unpacked (`a, b = map(net, xs)`, `[*outs]`): all of its values are made before one is read."""
-    if frame.region is None and isinstance(value, Seq) and value.kind == "generator":
+    if frame.region is None and isinstance(value, Seq) and not value.ready:
         if value.contains(OWNED) is not None and value.contains(STALE) is None:
             frame.interp.emitter.emit(
                 events.Store, frame, node, "comprehension", UNKNOWN, "", value.element(), None, False, None

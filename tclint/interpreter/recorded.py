@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tclint.interpreter.bindings import Place
 from tclint.interpreter.frame import Frame
+from tclint.program import Function
 from tclint.values import Value
 
 
@@ -23,6 +24,8 @@ class Deed(NamedTuple):
     value: Value
     frame: Frame
     node: ast.AST
+    branched: tuple[Function | None, ...] = ()
+    """The functions on the way there of which a branch that may not be taken leads on."""
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final, Literal
 
 from tclint import events
+from tclint.interpreter import asides
 from tclint.interpreter.bindings import Place, owner_of, root_of
 from tclint.interpreter.constructors import names_captures
 from tclint.interpreter.frame import Frame
@@ -29,6 +30,8 @@ from tclint.values.graph import is_graph
 _MAX_DEEDS: Final = 256
 _BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook", "library"})
 """What matters before anything is captured."""
+_SEEN: Final = frozenset({"bind", "mode", "rate", "drop", "change", "fork"})
+"""What is told of where it is done: it counts whether those who capture and replay see that it is."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ROWS: Final = facts.methods("parts a tensor along a dimension") | WALKERS
 _NUMBERS: Final = NUMBERS | {"number", "str"}
@@ -118,7 +121,7 @@ class Recordings:
     def do(self, kind: str, of: Hashable, frame: Frame, node: ast.AST, value: Value = UNKNOWN) -> None:
         """Note it, where there is a graph that it can matter to."""
         if frame.region is None and (self._recorded or kind in _BEFORE):
-            self._do(Deed(kind, of, value, frame, node))
+            self._do(Deed(kind, of, value, frame, node, asides.branched(frame) if kind in _SEEN else ()))
 
     def read(self, frame: Frame, place: Place | None, node: ast.AST, value: Value) -> None:
         """A capture reads something."""
@@ -204,6 +207,8 @@ class Recordings:
         if recorded is None:
             return
         for fork in recorded.forked.values():
+            if asides.is_aside(fork, recorded.frame):
+                continue  # who comes there may wait for it, too
             fork.frame.interp.emitter.emit(events.Refused, fork.frame, fork.node, "unjoined")
         recorded.warmed = {made: self._changed[made] for made in recorded.changes if made in self._changed}
 
@@ -318,21 +323,23 @@ class Recordings:
         for place, bound in self._bound.items():
             what = self._stale(recorded, place, bound)
             if what:
-                _tell(bound, what, deed)
+                aside = asides.is_aside(bound, recorded.frame, deed.frame) or asides.is_any(place, recorded.frame)
+                _tell(bound, what, deed, aside)
         if recorded.replays > 1:
             for place, bound in recorded.carried.items():
                 read = tensor_of(recorded.reads[place])
                 if place not in self._bound and isinstance(bound.value, Tensor) and read is not None:
                     if read.origin.node not in self._written:
-                        _tell(bound, "carried", deed)
+                        _tell(bound, "carried", deed, asides.is_aside(bound, recorded.frame))
         if self._dropped is not None and recorded.backward and not recorded.stepped:
-            _tell(_seen_from(self._dropped, deed.frame), "dropped", deed)
+            aside = asides.is_aside(self._dropped, recorded.frame, deed.frame)
+            _tell(_seen_from(self._dropped, deed.frame), "dropped", deed, aside)
         if self._scheduled is not None and recorded.rated:
-            _tell(self._scheduled, "rate", deed)
+            _tell(self._scheduled, "rate", deed, asides.is_aside(self._scheduled, recorded.frame, deed.frame))
         for mode in self._other_modes(recorded) if _depends_on_mode(recorded) else ():
-            _tell(mode, "mode", deed)
+            _tell(mode, "mode", deed, asides.is_aside(mode, recorded.frame, deed.frame))
         for change in recorded.warmed.values():
-            _tell(_seen_from(change, recorded.frame), "warmed", deed)
+            _tell(_seen_from(change, recorded.frame), "warmed", deed, asides.is_aside(change, recorded.frame))
         recorded.warmed.clear()
 
     def in_other_mode(self, recorded: Recorded) -> bool:
@@ -360,6 +367,8 @@ class Recordings:
             ran = place.kind == "attribute" and place.owner in recorded.ran
             return "parameter" if ran and (place.name == "*" or tensor_of(bound.value) is not None) else ""
         if old.python_type in _NUMBERS:
+            if place in recorded.bound:
+                return ""  # the capture sets it for its own time, and what it has read is what it puts back
             return "" if isinstance(old, Const) and old.key == bound.value.key else "number"
         tensor = tensor_of(old)
         if tensor is not None:
@@ -465,7 +474,6 @@ def _seen_from(deed: Deed, where: Frame) -> Deed:
     return deed._replace(frame=frame, node=node)
 
 
-def _tell(bound: Deed, what: events.Stale, replay: Deed) -> None:
-    bound.frame.interp.emitter.emit(
-        events.Rebound, bound.frame, bound.node, what, bound.value, getattr(replay.node, "lineno", 0)
-    )
+def _tell(bound: Deed, what: events.Stale, replay: Deed, aside: bool = False) -> None:
+    line = getattr(replay.node, "lineno", 0)
+    bound.frame.interp.emitter.emit(events.Rebound, bound.frame, bound.node, what, bound.value, line, aside)

@@ -44,10 +44,11 @@ class Seq(Value):
     """A list, tuple, set, torch.Size or other iterable. `items` is None where the length is unknown.
 
     `counted` is where numbers begin that count its turns, and by what they grow: `range(2, n)`, `enumerate(loader)`.
-    `limit` is how many items a deque holds at most, `names` what a named tuple calls its items.
+    `limit` is how many items a deque holds at most, `names` what a named tuple calls its items. `ready`: of a generator, whether
+    making its items runs no CUDA graph, so that none of them is gone when the next one is made.
     """
 
-    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit", "maker", "names")
+    __slots__ = ("_key", "counted", "depth", "elem", "items", "kind", "length", "limit", "maker", "names", "ready")
     rank = SEQUENCE
 
     def __init__(
@@ -78,6 +79,7 @@ class Seq(Value):
         self.limit = limit
         self.maker = ""
         self.names: tuple[str, ...] = ()
+        self.ready = kind != "generator"
         self._key: Any = None
 
     @property
@@ -398,6 +400,11 @@ class Seq(Value):
         told = Seq(self.kind, self.items, self.elem, self.length, self.counted, self.limit)
         told.maker = maker
         return told
+
+    def at_hand(self, ready: bool) -> Seq:
+        """The same, which nobody else holds yet; `ready` where making its items runs nothing."""
+        self.ready = self.ready or ready
+        return self
 
     def named(self, names: tuple[str, ...]) -> Seq:
         """The same, which nobody else holds yet, as a tuple with names for its items."""

@@ -50,8 +50,8 @@ def _comprehension(frame: Frame, node: ast.ListComp | ast.SetComp | ast.Generato
             events.Store, frame, node.elt, "comprehension", UNKNOWN, "", gathered, None, False, None
         )
     if isinstance(items, list):
-        return Seq(kind, tuple(items))
-    return Seq(kind, None, items, length)
+        return Seq(kind, tuple(items)).at_hand(not ran)
+    return Seq(kind, None, items, length).at_hand(not ran)
 
 
 def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:

@@ -234,7 +234,7 @@ def _zip(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Value:
 
 def _lazy(frame: Frame, args: Args) -> str:
     """The kind of what makes its items one by one where what it is given does so."""
-    lazy = frame.region is None and any(isinstance(a, Seq) and a.kind == "generator" for a in args)
+    lazy = frame.region is None and any(isinstance(a, Seq) and not a.ready for a in args)
     return "generator" if lazy else "list"
 
 

@@ -66,6 +66,7 @@ from tclint.values import (
     parts_of,
     selectors_of,
 )
+from tclint.values.casts import is_cast
 from tclint.values.constant import is_none
 from tclint.values.place import is_place
 from tclint.values.value import NUMBER, ONE_OF, SEQUENCE
@@ -114,7 +115,7 @@ def method(frame: Frame, node: ast.AST, tensor: Tensor, name: str, args: Args, k
             dtype = args[0].dtype
         if _copies(tensor, args, keywords):
             return tensor.derived(origin, dtype, tensor.ndim).with_(shape=tensor.shape)
-        flags = tensor.flags & ~(RAW | HOST) if name == "to" else tensor.flags
+        flags = tensor.flags & ~(RAW if is_cast(args, keywords) else RAW | HOST) if name == "to" else tensor.flags
         return tensor.with_(dtype=dtype, flags=flags)
     if kind == returns.MIXED or kind == "object":
         return measured(frame, f"Tensor.{name}", tensor, args, keywords, origin)

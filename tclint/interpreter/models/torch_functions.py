@@ -279,7 +279,7 @@ def _function(frame: Frame, node: ast.AST, name: str, args: Args, keywords: Keyw
         return Object("torch.ScriptObject", origin, name.removeprefix(_SCRIPT_CLASSES))
     if traits.makes_tensor(name):
         made = factory(name, args, keywords, origin)
-        apart = frame.region is None and "requires_grad" not in keywords
+        apart = "requires_grad" not in keywords
         return made.with_(flags=made.flags | NO_GRADIENT) if apart else made
     short = name.rpartition(".")[2]
     if name.startswith(("torch.nested.", "torch.sparse_")) or name in _SPARSE_TYPES:

@@ -17,6 +17,8 @@ from tclint.torch_facts.callers import CHECKPOINT
 from tclint.values import (
     FIXED,
     INPUT,
+    NEEDS_GRAD,
+    NO_GRADIENT,
     PARAMETER,
     PINNED,
     PROVEN,
@@ -322,8 +324,12 @@ def _function_method(
         context: list[Value] = [receiver.args] if frame.interp.classes.method_kind(forward) == "class" else []
         if frame.interp.classes.find_method(receiver.args.cls, "setup_context") is None:
             context.append(Object("torch.autograd.FunctionCtx", frame.origin(node)))
-        broken = frame.broken
+        broken, grad = frame.broken, frame.grad
+        frame.grad = False  # torch computes the gradients by `backward`, and follows none through `forward`
         result = FunctionValue(forward).call(frame, node, [*context, *args], {})
+        frame.grad = grad
+        if grad is not False and any(_may_need_gradient(value) for value in args):
+            result = _with_gradient(result)
         traced = frame.region is not None and frame.broken is broken  # where `forward` breaks, `apply` runs eagerly
         if traced and frame.grad is not False and any(_may_need_gradient(value) for value in args):
             _backward(frame, node, receiver.args)
@@ -337,15 +343,26 @@ def _may_need_gradient(value: Value) -> bool:
     return isinstance(tensor, Tensor) and (bool(tensor.flags & PARAMETER) or not tensor.flags & INPUT)
 
 
+def _with_gradient(result: Value) -> Value:
+    """What `apply` gives has the gradient that `backward` computes."""
+    if isinstance(result, Seq) and result.kind == "tuple" and result.items is not None and not result.names:
+        return Seq("tuple", tuple(map(_with_gradient, result.items)))
+    if not isinstance(result, Tensor) or result.dtype in ("b", "i"):
+        return result
+    return result.with_(flags=result.flags & ~NO_GRADIENT | NEEDS_GRAD)
+
+
 def _backward(frame: Frame, node: ast.AST, owner: ClassValue) -> None:
-    """Where a gradient is needed Dynamo traces `backward(ctx, *grads)` at the call of `apply`, too."""
+    """Where a gradient is needed Dynamo traces `backward(ctx, *grads)` at the call of `apply`, too, and no gradient through it."""
     backward = frame.interp.classes.find_method(owner.cls, "backward")
     if backward is None or frame.interp.classes.method_kind(backward) != "static":
         return
     known = backward.node.args
     grads = max(len(known.posonlyargs) + len(known.args) - 1, 1 if known.vararg is not None else 0)
     context = Object("torch.autograd.FunctionCtx", frame.origin(node))
+    grad, frame.grad = frame.grad, False
     FunctionValue(backward).call(frame, node, [context, *[Tensor(origin=frame.origin(node))] * grads], {})
+    frame.grad = grad
 
 
 def _generator_method(
