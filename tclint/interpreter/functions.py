@@ -366,7 +366,7 @@ class Functions:
         ways = (*identity, _receiving_class(function, env))
         count = memo.contexts.get(ways, 0)
         heap.reruns -= again
-        heap.runs -= region is None
+        heap.runs -= 1
         if again and heap.reruns < 0 or heap.runs < 0:
             return UNKNOWN
         if not again and not surer and count >= (_MAX_CONTEXTS if region is not None else _MAX_EAGER_CONTEXTS):

@@ -77,10 +77,14 @@ class Heap:
 
     def begin(self, trial: bool = False) -> None:
         """Another walk: nothing has happened yet. `trial`: through code that only tries the program."""
-        self.runs = RUNS_OF_A_TRIAL if trial else math.inf
+        self.allow(trial)
         self._state, self._first, self._built, self.version = {}, {}, set(), 0
         self.reruns, self._objects, self._draws = RERUNS, 0, {}
         self._reads.clear()
+
+    def allow(self, trial: bool) -> None:
+        """Another entry, and how many calls of it are interpreted."""
+        self.runs = RUNS_OF_A_TRIAL if trial else math.inf
 
     # -- objects ------------------------------------------------------------------------------------------------
 

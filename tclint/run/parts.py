@@ -280,6 +280,7 @@ class PartRunner:
             roots = list(roots_of(interp, target))
             for function, receiver in roots:
                 with interp.results.guarded(function):
+                    interp.heap.allow(site.test)
                     chosen = choices.compiled_choice(site, receiver, roots)
                     given = interp.entries.with_calls(function, receiver, site, target, chosen)
                     if isinstance(target, Instance):
