@@ -180,7 +180,7 @@ class Memo:
             said = kept[1] if kept is not None else {}
             with self.program.unwatched():
                 if changed is None:
-                    told = question.of(self.program.modules)
+                    told = dict(question.of_all(self.program))
                 else:
                     told = {path: answer for path, answer in said.items() if path not in changed}
                     told |= question.of([self.program.by_path[path] for path in changed & self.program.paths])
