@@ -25,6 +25,9 @@ MARK: Final = "?"
 class Answers(dict[str, Any]):
     """By path, what was said of the files of which something was."""
 
+    comes_to = ""
+    """What they come to, where somebody has asked for that."""
+
     def index(self, build: Callable[[Answers], Lookup]) -> Lookup:
         """What `build` makes of them, made once."""
         made = self.__dict__
