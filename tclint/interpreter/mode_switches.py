@@ -111,7 +111,8 @@ def defines(module: Module, name: str, kind: str = "def|class") -> bool:
     text, data = name.encode(), module.data
     # What begins with a word is found fast: that nothing stands before the word is asked behind it.
     return any(
-        re.search(rb"%b(?<!\w%b)[ \t]+%b\b" % (word, word, text), data) is not None for word in kind.encode().split(b"|")
+        re.search(rb"%b(?<!\w%b)[ \t]+%b\b" % (word, word, text), data) is not None
+        for word in kind.encode().split(b"|")
     )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _VARIANTS: Final = 3
 _BEHIND: Final = 16
 """Files that may have changed since answers were kept that are the same today, before they are kept anew."""
+_Row = tuple[str, str | None, tuple[Any, ...] | None]
+"""A file, what it came to as a whole, and what of it was read where that was not all (see `Portion`)."""
 EVERYBODY: Final = ""
 """Stands for all files."""
 
@@ -46,6 +48,8 @@ class Memo:
         """What was learned, and what of it each file is told."""
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
+        self._rows: dict[_Row, _Row] = {}
+        """What results are kept with, each once."""
 
         self.noted: set[str] = set()
         """The files that results were read from, of which somebody wants to know (`noting`)."""
@@ -106,7 +110,7 @@ class Memo:
             self._know(read)
         return None
 
-    def _know(self, read: Iterable[tuple[str, str | None, tuple[Any, ...] | None]]) -> None:
+    def _know(self, read: Iterable[_Row]) -> None:
         """Keep what the files came to that are as they were: what is read anew is mostly read of the same pieces."""
         digested = self.program.digested
         for path, was, some in read:
@@ -122,11 +126,16 @@ class Memo:
             self._held[key] = (paths, self._condition(learned, paths), value)
         elif self.cache is not None:
             key = f"{key} {self.layout}"
-            rows = tuple((path, self._now(path), tuple(some) if some is not None else None) for path, some in read)
+            rows = tuple([self._row(path, some) for path, some in read])
             entry = (rows, self._condition(learned, (path for path, *_ in rows)), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
+
+    def _row(self, path: str, some: Portion | None) -> _Row:
+        """What a result is kept with of one file: hundreds of parts read the same of it, and it is written once for all of them."""
+        row = (path, self._now(path), tuple(some) if some is not None else None)
+        return self._rows.setdefault(row, row)
 
     def _condition(self, learned: Sequence[Lesson], read: Iterable[str]) -> str:
         if not learned:
