@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.interpreter import builders, constructors
 from tclint.interpreter.frame import Frame
-from tclint.program import Assignment, Class, Function, Module
+from tclint.program import Assignment, Class, Function, Module, looking_up
 from tclint.sources import roles
 from tclint.sources.text import lines_of
 from tclint.sources.tree import bound_on_self, nodes
@@ -29,6 +29,21 @@ MOST: Final = 32
 """Of more classes below a base nobody says which it is."""
 _HEADER: Final = re.compile(rb"\nclass[ \t]+(\w+)[^\n(:]*\(([^):]*)")
 _WORD: Final = re.compile(rb"\w+")
+
+
+def _headers(module: Module) -> Mapping[str, tuple[str, ...]]:
+    """By the words among the bases of the classes of a file, the names of these. Asked for each class that somebody may be below."""
+    found: dict[bytes, dict[str, None]] = {}
+    for name, bases in _HEADER.findall(lines_of(module.data)):
+        for word in _WORD.findall(bases):
+            found.setdefault(word, {})[name.decode()] = None
+    return {word.decode(): tuple(names) for word, names in found.items()}
+
+
+@looking_up(_headers)
+def _naming(module: Module, name: str) -> tuple[str, ...]:
+    """The classes of a file that name one among their bases."""
+    return module.index(_headers).get(name, ())
 
 
 def below(interp: Interpreter, cls: Class) -> Iterator[Class]:
@@ -82,20 +97,6 @@ def _below(interp: Interpreter, cls: Class, seen: dict[Class, None]) -> Iterator
                 seen[heir] = None
                 yield heir
                 yield from _below(interp, heir, seen)
-
-
-def _naming(module: Module, name: str) -> tuple[str, ...]:
-    """The classes of a file that name one among their bases."""
-    return module.index(_headers).get(name.encode(), ())
-
-
-def _headers(module: Module) -> Mapping[bytes, tuple[str, ...]]:
-    """By the words among the bases of the classes of a file, the names of these. Asked for each class that somebody may be below."""
-    found: dict[bytes, dict[str, None]] = {}
-    for name, bases in _HEADER.findall(lines_of(module.data)):
-        for word in _WORD.findall(bases):
-            found.setdefault(word, {})[name.decode()] = None
-    return {word: tuple(names) for word, names in found.items()}
 
 
 def compiled_with(frame: Frame, target: Value) -> tuple[bool, list[Value]]:

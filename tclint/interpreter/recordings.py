@@ -81,6 +81,8 @@ class Recordings:
         self._known_before = len(self._ever_read) + len(self._ever_ran)
         self._dropped = self._scheduled = None
         self._set_up = False
+        # Whoever remembers what a call did has it by himself. The rest would hold frames, and all that stands in them.
+        self._log.clear()
 
     @contextmanager
     def apart(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame, told_of_mode
 from tclint.interpreter.gradients import keeps_apart, needs_gradients
 from tclint.interpreter.ran_in import RanIn
-from tclint.program import Module, mentioning
+from tclint.program import Function, Module, mentioning
 from tclint.sources import roles
 from tclint.sources.tree import Position, nodes, position
 from tclint.torch_facts import facts
@@ -426,7 +426,12 @@ _TURNED_ON: Final = re.compile(
 
 def _is_dropped(frame: Frame, node: ast.AST) -> bool:
     """Whether a call stands for itself. What `torch.compile(model)` returns is compiled; `model` stays as it is."""
-    return isinstance(node, ast.Call) and position(node) in frame.module.index(_dropped)
+    if not isinstance(node, ast.Call):
+        return False
+    function = frame.function
+    if function is not None and function.node.lineno <= node.lineno <= (function.node.end_lineno or 0):
+        return position(node) in function.index(_dropped_within)  # what stands elsewhere in the file is nothing to it
+    return position(node) in frame.module.index(_dropped)
 
 
 _TORCH: Final = re.compile(rb"^[ \t]*(?:import|from)[ \t]+torch\b", re.MULTILINE)
@@ -444,7 +449,16 @@ def _imports_torch(module: Module) -> bool:
 
 def _dropped(module: Module) -> frozenset[Position]:
     """The calls of a file whose result nobody takes."""
-    statements = (node for node in nodes(module.tree) if isinstance(node, ast.Expr))
+    return _dropped_below(module.tree)
+
+
+def _dropped_within(function: Function) -> frozenset[Position]:
+    """The same of a function."""
+    return _dropped_below(function.node)
+
+
+def _dropped_below(root: ast.AST) -> frozenset[Position]:
+    statements = (node for node in nodes(root) if isinstance(node, ast.Expr))
     return frozenset(position(each.value) for each in statements if isinstance(each.value, ast.Call))
 
 

@@ -1,6 +1,6 @@
 """The program: who is who, across files."""
 
-from tclint.program.asking import Answers, Question, mentioning
+from tclint.program.asking import Answers, Question, looking_up, mentioning
 from tclint.program.index import absolute_name
 from tclint.program.module import Data, Module
 from tclint.program.portions import Portion, Read, reads
@@ -24,6 +24,7 @@ __all__ = [
     "Read",
     "Touched",
     "absolute_name",
+    "looking_up",
     "mentioning",
     "reads",
 ]

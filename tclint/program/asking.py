@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -16,6 +16,7 @@ from tclint.program.symbols import Lookup
 
 if TYPE_CHECKING:
     from tclint.program.module import Module
+    from tclint.program.program import Program
 
 MARK: Final = "?"
 """What the name of a question starts with, so that it can stand among paths."""
@@ -23,6 +24,9 @@ MARK: Final = "?"
 
 class Answers(dict[str, Any]):
     """By path, what was said of the files of which something was."""
+
+    comes_to = ""
+    """What they come to, where somebody has asked for that."""
 
     def index(self, build: Callable[[Answers], Lookup]) -> Lookup:
         """What `build` makes of them, made once."""
@@ -42,6 +46,23 @@ def mentioning(number: int) -> Callable[[_Scan], _Scan]:
 
     def mark(scan: _Scan) -> _Scan:
         _MENTIONED[scan] = number
+        return scan
+
+    return mark
+
+
+_TABLES: Final[dict[Callable[..., Any], Callable[[Module], Mapping[str, Any]]]] = {}
+"""The scans that look a word up in a table of each file, each with what makes that table."""
+
+
+def looking_up(table: Callable[[Module], Mapping[str, Any]]) -> Callable[[_Scan], _Scan]:
+    """Marks a scan that says of a file what a table of that file has for its argument, a word: `module.index(table).get(word)`.
+
+    Thousands of words are asked of thousands of files: the tables are gone through once, for all words.
+    """
+
+    def mark(scan: _Scan) -> _Scan:
+        _TABLES[scan] = table
         return scan
 
     return mark
@@ -74,6 +95,27 @@ class Question:
         asked = modules if not word else [module for module in modules if word in module.raw]
         told = ((module.path, self.scan(module, *self.args)) for module in asked)
         return {path: answer for path, answer in told if answer}
+
+    def of_all(self, program: Program) -> Mapping[str, Any]:
+        """The same of all files of a program."""
+        table = _TABLES.get(self.scan)
+        if table is None:
+            return self.of(program.modules)
+        if table not in program.looked_up:
+            program.looked_up[table] = _by_word(program.modules, table)
+        return program.looked_up[table].get(self.args[0], {})
+
+
+def _by_word(
+    modules: Iterable[Module], table: Callable[[Module], Mapping[str, Any]]
+) -> Mapping[str, Mapping[str, Any]]:
+    """By word and path, what the tables of some files have."""
+    found: dict[str, dict[str, Any]] = {}
+    for module in modules:
+        for word, answer in module.index(table).items():
+            if answer:
+                found.setdefault(word, {})[module.path] = answer
+    return found
 
 
 def digest(answers: Answers) -> str:

@@ -155,10 +155,17 @@ def digest(module: Module, pieces: bytes, facts: tuple[str, ...], placed: bool) 
     if None in made:
         return None
     texts = [known[_number(_NAME, "")].text]
-    for number in _in_order(known, pieces):
+    numbers = _in_order(known, pieces)
+    for number in numbers:
         piece = known[number]
         texts.append(f"{number} {piece.text} {piece.places if placed else ''}")
-    return _hash("\n".join([*texts, *map(str, made)]).encode())
+    stories = [each for each in made if each is not None]
+    # Of expressions, too, it counts where they stand for those alone who say so, and for the others what stands before them.
+    order = sorted({*(known[number].first for number in numbers), *(line for each in stories for line in each.lines)})
+    for each in stories:
+        places = each.lines if placed else [bisect_left(order, line) for line in each.lines]
+        texts.append(f"{each.text} {','.join(map(str, places))}")
+    return _hash("\n".join(texts).encode())
 
 
 def _in_order(known: Mapping[int, _Piece], pieces: bytes) -> list[int]:
@@ -295,38 +302,74 @@ class _Within:
 # -- facts ------------------------------------------------------------------------------------------------------------
 
 
-def _fact(module: Module, name: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """What a fact comes to: a text, wherever its expressions stand, and the lines on which these begin."""
+
+    text: str
+    lines: tuple[int, ...]
+
+
+def _fact(module: Module, name: str) -> _Story | None:
     """What a fact about a file comes to; None where whoever made it is not loaded, or it is nothing that can be compared."""
     known = module.index(_facts)
     if name not in known:
         home, function = name.split(" ")
         build = getattr(sys.modules.get(home), function, None)
-        text = _plain(module.index(build)) if callable(build) else None
-        known[name] = _hash(text.encode("utf-8", "surrogatepass")) if text is not None else None
+        lines: list[int] = []
+        text = _plain(module.index(build), lines) if callable(build) else None
+        known[name] = _Story(_hash(text.encode("utf-8", "surrogatepass")), tuple(lines)) if text is not None else None
     return known[name]
 
 
-def _facts(module: Module) -> dict[str, str | None]:
+def _facts(module: Module) -> dict[str, _Story | None]:
     """What was asked before."""
     return {}
 
 
-def _plain(value: Any) -> str | None:
-    """A value as text that is the same in every process; None of one that has no such text."""
+def _plain(value: Any, lines: list[int]) -> str | None:
+    """A value as text that is the same in every process; None of one that has no such text. On which lines its expressions begin
+    is added to the `lines`: in the text they count from there."""
     kind = type(value)
     if value is None or kind in (bool, int, float, complex, str, bytes):
         return repr(value)
     if isinstance(value, ast.AST):
-        return ast.dump(value, include_attributes=True)
+        first: int = getattr(value, "lineno", 0)
+        lines.append(first)
+        return _dumped(value, first)
     if is_dataclass(value):
-        parts = [_plain(getattr(value, field.name)) for field in fields(value)]
+        parts = [_plain(getattr(value, field.name), lines) for field in fields(value)]
     elif kind is dict:
-        parts = [each for pair in value.items() for each in map(_plain, pair)]
-    elif kind in (tuple, list, set, frozenset):
-        parts = [_plain(each) for each in value]
+        parts = [each for pair in value.items() for each in (_plain(part, lines) for part in pair)]
+    elif kind in (set, frozenset):
+        # They have no order of their own.
+        told: list[tuple[str | None, list[int]]] = []
+        for each in value:
+            mine: list[int] = []
+            told.append((_plain(each, mine), mine))
+        told.sort(key=lambda row: (row[0] or "", row[1]))
+        parts = [text for text, _ in told]
+        lines += [line for _, mine in told for line in mine]
+    elif kind in (tuple, list):
+        parts = [_plain(each, lines) for each in value]
     else:
         return None
     if None in parts:
         return None
-    texts = [part for part in parts if part is not None]
-    return f"{kind.__name__}({', '.join(sorted(texts) if kind in (set, frozenset) else texts)})"
+    return f"{kind.__name__}({', '.join(part for part in parts if part is not None)})"
+
+
+def _dumped(node: Any, first: int) -> str:
+    """A node as text, with the lines counted from one."""
+    if isinstance(node, list):
+        return f"[{', '.join(_dumped(each, first) for each in node)}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    held = [_dumped(getattr(node, name, None), first) for name in node._fields]
+    if "lineno" in node._attributes:
+        held += (
+            f"{line - first if line else line}"
+            for line in (getattr(node, "lineno", None), getattr(node, "end_lineno", None))
+        )
+        held += (f"{getattr(node, name, None)}" for name in ("col_offset", "end_col_offset"))
+    return f"{type(node).__name__}({', '.join(held)})"

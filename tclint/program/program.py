@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -67,6 +67,8 @@ class Program:
         """The files of libraries that were asked for, by dotted name. None of `modules`: nothing is asked of all of them."""
         self.answered: dict[Question, Answers] = {}
         """What was said to questions to all files."""
+        self.looked_up: dict[object, Mapping[str, Mapping[str, Any]]] = {}
+        """By what makes them, the tables of all files in one: by word and path, what they say (see `asking.looking_up`)."""
         self.indexes: Indexes | None = None
         """Who keeps the indexes of files."""
         self.digested: dict[tuple[str, bytes, tuple[str, ...], bool], str] = {}
@@ -132,6 +134,7 @@ class Program:
         self._indexes.clear()
         self._of_libraries.clear()
         self.answered.clear()
+        self.looked_up.clear()
         self.digested.clear()
 
     def find(self, importer: Module, dotted: str) -> Module | None:
@@ -231,7 +234,7 @@ class Program:
         question = Question(scan, args)
         if question not in self.answered:
             with self.unwatched():
-                self.answered[question] = Answers(question.of(self.modules))
+                self.answered[question] = Answers(question.of_all(self))
         self.touched.add(question)
         return self.answered[question]
 

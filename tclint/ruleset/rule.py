@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from tclint.events import Call, Event, span_of
 from tclint.model.finding import RANK, Compiled, Confidence, Effect, Finding, Fix, Label, Severity
+from tclint.sources import roles
 from tclint.sources.once import Once
 from tclint.torch_facts import GraphBreak, calls, facts, graph_breaks, releases
 from tclint.torch_facts.calls import Verdict
@@ -102,6 +103,8 @@ class Rule:
         if event.unlikely:
             confidence = Confidence.LOW  # a handler runs only when something already went wrong
         effect, severity = effect or self.effect, severity or self.severity
+        if effect is Effect.GRAPH_BREAK and _raises(event) and roles.is_test(event.site.path if event.site else ""):
+            confidence = Confidence.LOW  # the test would fail: it says that nothing breaks
         skipped = event.ask.once(node) if effect in _IN_EVERY_CALL and event.compiled and not _raises(event) else None
         if skipped is not None and effect is not Effect.GRAPH_BREAK:
             confidence = Confidence.LOW  # what a graph does once costs nothing: the next one is without it

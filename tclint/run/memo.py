@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tclint.program.kept_index import Kept
 
 _VARIANTS: Final = 3
+_BEHIND: Final = 16
+"""Files that may have changed since answers were kept that are the same today, before they are kept anew."""
+_Row = tuple[str, str | None, tuple[Any, ...] | None]
+"""A file, what it came to as a whole, and what of it was read where that was not all (see `Portion`)."""
 EVERYBODY: Final = ""
 """Stands for all files."""
 
@@ -36,13 +40,16 @@ class Memo:
         # A result names files and modules; where one is called something else, none of it holds.
         libraries = [program.libraries.state] if program.libraries is not None else []
         self.layout = digest_of([*libraries, *(f"{m.path} {m.name}" for m in program.modules)])
-        self._digests: dict[str, str | None] = {}
+        self._known = dict[str, str | None](hashes)
+        """What `_now` gave. Asked of all that each part read: a question that was answered is looked up as a file is."""
         self._changed: dict[int, tuple[Mapping[str, str], frozenset[str]]] = {}
         """The hashes of earlier runs, by their identity, each with what changed since."""
         self._told: tuple[Sequence[Lesson], Mapping[str, str]] = ((), {})
         """What was learned, and what of it each file is told."""
         self._conditions: dict[tuple[str, ...], str] = {}
         """By the files of which something was learned, what of that matters."""
+        self._rows: dict[_Row, _Row] = {}
+        """What results are kept with, each once."""
 
         self.noted: set[str] = set()
         """The files that results were read from, of which somebody wants to know (`noting`)."""
@@ -88,11 +95,11 @@ class Memo:
             if self._notes:
                 self.noted.update(paths)
             return (value,)
-        hashes = self.hashes
+        known = self._known
         for read, made_with, value in self.cache.get(f"{key} {self.layout}") or ():
             for path, was, some in read:
                 # Asked of each file that each part read: most of them are as they were.
-                if (was is None or hashes.get(path) != was) and not self._holds(path, was, some):
+                if (was is None or known.get(path) != was) and not self._holds(path, was, some):
                     break
             else:
                 if made_with == self._condition(learned, [row[0] for row in read]):
@@ -103,7 +110,7 @@ class Memo:
             self._know(read)
         return None
 
-    def _know(self, read: Iterable[tuple[str, str | None, tuple[Any, ...] | None]]) -> None:
+    def _know(self, read: Iterable[_Row]) -> None:
         """Keep what the files came to that are as they were: what is read anew is mostly read of the same pieces."""
         digested = self.program.digested
         for path, was, some in read:
@@ -119,11 +126,16 @@ class Memo:
             self._held[key] = (paths, self._condition(learned, paths), value)
         elif self.cache is not None:
             key = f"{key} {self.layout}"
-            rows = tuple((path, self._now(path), tuple(some) if some is not None else None) for path, some in read)
+            rows = tuple([self._row(path, some) for path, some in read])
             entry = (rows, self._condition(learned, (path for path, *_ in rows)), value)
             # Some older ones stay: people go back and forth between branches.
             self.cache.put(key, (entry, *(self.cache.get(key) or ())[: _VARIANTS - 1]))
         return (value,)
+
+    def _row(self, path: str, some: Portion | None) -> _Row:
+        """What a result is kept with of one file: hundreds of parts read the same of it, and it is written once for all of them."""
+        row = (path, self._now(path), tuple(some) if some is not None else None)
+        return self._rows.setdefault(row, row)
 
     def _condition(self, learned: Sequence[Lesson], read: Iterable[str]) -> str:
         if not learned:
@@ -151,18 +163,21 @@ class Memo:
 
     def _now(self, path: str) -> str | None:
         """The hash of a file's content, or of what is said to a question to all files; None where nobody can ask it again."""
-        if path.startswith(MARK):
-            return self._said(path)
+        if path not in self._known:
+            self._known[path] = self._said(path) if path.startswith(MARK) else self._of_library(path)
+        return self._known[path]
+
+    def _of_library(self, path: str) -> str | None:
         libraries = self.program.libraries
-        if path not in self.hashes and self.cache is not None and libraries is not None and libraries.holds(path):
-            return self.cache.hash_at(path) or None
-        return self.hashes.get(path)
+        if self.cache is None or libraries is None or not libraries.holds(path):
+            return None
+        return self.cache.hash_at(path) or None
 
     def _said(self, name: str) -> str | None:
-        if name not in self._digests:
-            question = Question.named(name)
-            self._digests[name] = digest(self._asked(name, question)) if question is not None else None
-        return self._digests[name]
+        question = Question.named(name)
+        if question is None:
+            return None
+        return self._asked(name, question).comes_to
 
     def answers(self, scan: Callable[..., Any], *args: Any) -> Answers:
         """What all files say to a question of the run itself, on which no result depends."""
@@ -173,20 +188,31 @@ class Memo:
         """What all files say; of those that are as they were when they were last asked, what they said then."""
         assert self.cache is not None
         key = f"asked {name} {self.layout}"
-        known = self.program.answered.get(question)
         kept = self.cache.get(key)
-        changed = self._changed_since(kept[0]) if kept is not None else None
+        changed = self._changed_since(kept[0]) if kept is not None else frozenset()
+        known = self.program.answered.get(question)
         if known is None:
-            said = kept[1] if kept is not None else {}
             with self.program.unwatched():
-                if changed is None:
-                    told = question.of(self.program.modules)
+                if kept is not None:
+                    known = self._answers(question, kept[1], kept[2], changed)
                 else:
-                    told = {path: answer for path, answer in said.items() if path not in changed}
-                    told |= question.of([self.program.by_path[path] for path in changed & self.program.paths])
-            known = self.program.answered[question] = Answers(sorted(told.items()))
-        if changed is None or changed:
-            self.cache.put(key, (self.hashes, dict(known)))
+                    known = Answers(sorted(question.of_all(self.program).items()))
+            self.program.answered[question] = known
+        if not known.comes_to:
+            known.comes_to = digest(known)
+        if kept is None or known.comes_to != kept[2] or len(changed) > _BEHIND:
+            self.cache.put(key, (self.hashes, dict(known), known.comes_to))
+        return known
+
+    def _answers(self, question: Question, said: Mapping[str, Any], came_to: str, changed: frozenset[str]) -> Answers:
+        """What all files say now, where they said this before some of them changed."""
+        now = question.of([self.program.by_path[path] for path in changed & self.program.paths])
+        if now != {path: said[path] for path in changed if path in said}:
+            rest = {path: answer for path, answer in said.items() if path not in changed}
+            return Answers(sorted((rest | now).items()))
+        # Most edits change no answer.
+        known = Answers(said)
+        known.comes_to = came_to
         return known
 
     def _changed_since(self, then: Mapping[str, str]) -> frozenset[str]:

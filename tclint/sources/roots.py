@@ -7,6 +7,7 @@ is installed is written in `pyproject.toml`, `setup.cfg` or `setup.py`, or follo
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,8 @@ _MOST: Final = 1_000_000
 """Bytes of a file that says how a project is installed."""
 
 _INIT: Final = os.sep + "__init__.py"
+_SAYS: Final = re.compile(r"find_packages|find_namespace_packages|package_dir")
+"""What a `setup.py` holds that says where its packages lie: most say nothing, and are not parsed for it."""
 _NO_PACKAGES: Final = frozenset(
     {
         "benchmark",
@@ -136,6 +139,8 @@ def _setup_cfg(text: str) -> Iterator[str]:
 
 
 def _setup_py(text: str) -> Iterator[str]:
+    if not _SAYS.search(text):
+        return
     import ast
 
     try:

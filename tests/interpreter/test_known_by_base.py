@@ -75,3 +75,5 @@ def test_of_very_many_classes_nobody_says_which(project: Project) -> None:
     )
     text = many + "\ndef run(model: Base):\n    torch.compile(model)(torch.ones(2))\n"
     assert _lines(project, OPEN, "forward", text) == []
+    text = many + "\ndef run(kind: type[Base]):\n    torch.compile(kind())(torch.ones(2))\n"
+    assert _lines(project, OPEN, "forward", text) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from tclint.program import Module, Program, reads
@@ -112,6 +114,43 @@ def test_an_edit_counts_for_whoever_read_what_it_changed(old: str, new: str, cou
         before, after = read(built(FILE), how), read(built(changed), how) if "object:" not in new else None
         # Of the whole no more is noted than that: its content is compared.
         assert (before != after or how == "whole") == (f" {how} " in f" {counts} "), how
+
+
+def firsts(module: Module) -> dict[str, ast.expr]:
+    bound = (each for each in module.tree.body if isinstance(each, ast.Assign))
+    return {ast.unparse(each.targets[0]): each.value for each in bound}
+
+
+VALUES = "import os\nX = [1,\n     2]\n\n\ndef f():\n    return X\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "counts"),
+    [
+        (f"# a note\n{VALUES}", "placed"),
+        (VALUES.replace("\ndef f", "\n# a note\ndef f"), "placed"),
+        (f"{VALUES}\n\ndef g():\n    return 1\n", ""),
+        (VALUES.replace("1", "3"), "read placed"),
+        (VALUES.replace("1,\n", "1,\n\n"), "read placed"),
+        (VALUES.replace("X = [1", "X = [ 1"), "read placed"),
+        ("import os\n\n\ndef f():\n    return X\nX = [1,\n     2]\n", "read placed"),
+        (VALUES.replace("import os\n", "import os\nY = [1,\n     2]\n"), "read placed"),
+    ],
+)
+def test_expressions_of_a_fact_count_by_what_they_say_and_by_what_stands_before_them(changed: str, counts: str) -> None:
+    """On which line they stand is for those who name lines."""
+
+    def read_of(text: str, placed: bool) -> object:
+        module = built(text)
+        with module.program.watched() as touched:
+            module.index(firsts)
+            module.function_at("f").free_names()
+            if placed:
+                module.program.names_lines(["a.py"])
+            return reads(touched)
+
+    assert (read_of(VALUES, False) != read_of(changed, False)) == ("read" in counts)
+    assert (read_of(VALUES, True) != read_of(changed, True)) == ("placed" in counts)
 
 
 def test_what_a_fact_asks_of_other_files_counts_for_who_asks_it_again() -> None:

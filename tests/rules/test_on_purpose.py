@@ -25,3 +25,30 @@ def test_a_break_that_somebody_wrote(project: Project, path: str, told: int) -> 
     project.write({path: BROKEN})
     assert len(project.lint(select=["TCL113"]).findings) == told
     assert len(project.lint(select=["TCL113"], min_confidence="low").findings) == 1
+
+
+WHOLE = (
+    PRELUDE
+    + """
+def positive(x):
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+def test_positive():
+    torch.compile(positive, fullgraph={whole})(torch.ones(3))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "whole", "told"),
+    [("model.py", True, 1), ("tests/test_model.py", True, 0), ("tests/test_model.py", False, 1)],
+)
+def test_one_that_wants_a_whole_graph_says_that_nothing_breaks(
+    project: Project, path: str, whole: bool, told: int
+) -> None:
+    project.write({path: WHOLE.format(whole=whole)})
+    assert len(project.lint(select=["TCL101"]).findings) == told
+    assert len(project.lint(select=["TCL101"], min_confidence="low").findings) == 1
