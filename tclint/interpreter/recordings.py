@@ -30,8 +30,6 @@ from tclint.values.graph import is_graph
 _MAX_DEEDS: Final = 256
 _BEFORE: Final = frozenset({"capture", "change", "write", "mode", "hook", "unhook", "library"})
 """What matters before anything is captured."""
-_SEEN: Final = frozenset({"bind", "mode", "rate", "drop", "change", "fork"})
-"""What is told of where it is done: it counts whether those who capture and replay see that it is."""
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _ROWS: Final = facts.methods("parts a tensor along a dimension") | WALKERS
 _NUMBERS: Final = NUMBERS | {"number", "str"}
@@ -123,7 +121,7 @@ class Recordings:
     def do(self, kind: str, of: Hashable, frame: Frame, node: ast.AST, value: Value = UNKNOWN) -> None:
         """Note it, where there is a graph that it can matter to."""
         if frame.region is None and (self._recorded or kind in _BEFORE):
-            self._do(Deed(kind, of, value, frame, node, asides.branched(frame) if kind in _SEEN else ()))
+            self._do(Deed(kind, of, value, frame, node, asides.branched(frame)))
 
     def read(self, frame: Frame, place: Place | None, node: ast.AST, value: Value) -> None:
         """A capture reads something."""

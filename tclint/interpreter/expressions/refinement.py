@@ -83,8 +83,10 @@ def _refine_comparison(frame: Frame, node: ast.Compare, then: Env | None, otherw
             _put(none_env, place, NONE, frame)
         if some_env is not None and isinstance(value, Union):
             _put(some_env, place, value.without_none(), frame)
-    elif operator is ast.Eq and then is not None and (
-        _is_half(node) or _is_other_device(node) or _is_empty(node) or _is_sparse(frame, comparator)
+    elif (
+        operator is ast.Eq
+        and then is not None
+        and (_is_half(node) or _is_other_device(node) or _is_empty(node) or _is_sparse(frame, comparator))
     ):
         # Only a run in half precision, on another kind of device, with nothing to compute, or with tensors that Dynamo does not
         # take from outside gets past this test.
