@@ -81,7 +81,7 @@ def is_held(frame: Frame, node: ast.AST) -> bool | None:
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Attribute):
-            return True if node.attr not in at.function.index(_stores) else None
+            return True if node.attr not in at.function.index(_stores) and not _is_computed(at, node) else None
         if isinstance(node, ast.Call):
             return False
         if not isinstance(node, ast.Name):
@@ -98,6 +98,13 @@ def is_held(frame: Frame, node: ast.AST) -> bool | None:
             return None
         at, node = parent, given
     return None
+
+
+def _is_computed(frame: Frame, node: ast.Attribute) -> bool:
+    """Whether a property answers, which may make what it gives each time that it is asked."""
+    owner = frame.interp.evaluate_silently(frame, node.value)
+    find = frame.interp.classes.find_method
+    return any(isinstance(each, Instance) and find(each.cls, node.attr) is not None for each in owner.options)
 
 
 def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | None:

@@ -182,11 +182,7 @@ class Program:
         library, torch and what else is not read as text mean themselves even there: `import torch` in pkg/torch/layer.py.
         """
         first, _, rest = dotted.partition(".")
-        if (
-            self._top not in self.by_place
-            or not self.by_place[self._top].is_package
-            or not is_read(first)
-        ):
+        if self._top not in self.by_place or not self.by_place[self._top].is_package or not is_read(first):
             return None
         if not rest and not f"{importer.directory}{os.sep}".startswith(os.path.join(self._top, first, "")):
             return None
