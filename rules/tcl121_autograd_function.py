@@ -62,8 +62,8 @@ class AutogradFunction(Rule):
         def f(x):
             return Square.apply(x) + 1
 
-    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`. `--unsafe-fixes` calls a `vjp` `backward`, leaves a
-    `jvp` out, and passes a view where a tensor is given twice.
+    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`. `--fix` reads `ctx.saved_tensors`; `--unsafe-fixes` calls a
+    `vjp` `backward`, leaves a `jvp` out, and passes a view where a tensor is given twice.
     """
 
     code, name = "TCL121", "autograd-function"
@@ -127,6 +127,8 @@ class AutogradFunction(Rule):
             yield self._finding(event, words)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Attribute):
+            return _of_today(event)
         assert isinstance(event, Call)
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
         if not isinstance(owner, ClassValue):
@@ -232,6 +234,16 @@ def _context_escapes(node: ast.AST) -> bool:
             if any(isinstance(a, ast.Name) and a.id == context for a in inner.args):
                 return True
     return False
+
+
+def _of_today(event: Attribute) -> Fix | None:
+    """`ctx.saved_tensors` for `ctx.saved_variables`, which torch has been giving with a warning."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Attribute):
+        return None
+    edit = place.replace(node, f"{place.source(node.value)}.saved_tensors")
+    return Fix("use `saved_tensors`", Applicability.SAFE, (edit,), "")
 
 
 def _backward(event: Call, owner: ClassValue) -> Fix | None:
