@@ -15,6 +15,7 @@ from tclint.ruleset.rule import Rule, whole_frame
 from tclint.torch_facts import calls as asked
 from tclint.torch_facts import facts
 from tclint.values import (
+    ARRAY,
     CONSTANT,
     DATA_SIZED,
     FOLDED,
@@ -29,6 +30,7 @@ from tclint.values import (
     Value,
     parts_of,
     spoken_of,
+    tensor_of,
 )
 from tclint.values.constant import is_none
 from tclint.values.flags import DRAWN
@@ -284,6 +286,10 @@ def _inner(value: Value) -> Tensor | None:
     tensor = spoken_of(value) or _drawn(value)
     if tensor is not None:
         return tensor
-    if isinstance(value, Seq) and value.items is not None and value.kind in ("tuple", "list"):
+    if not isinstance(value, Seq) or value.kind not in ("tuple", "list") and value.kind != "star":
+        return None
+    if value.items is not None:
         return next((t for item in value.items if (t := spoken_of(item) or _drawn(item)) is not None), None)
-    return None
+    # `[0, *np.arange(n)]` holds numbers of both kinds.
+    held = tensor_of(value.element())
+    return held if held is not None and held.flags & ARRAY else None

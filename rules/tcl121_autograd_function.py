@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
-from tclint.events import Call, Event
+from tclint.events import Attribute, Call, Event
 from tclint.fixes.places import Place
 from tclint.model.finding import Applicability, Confidence, Edit, Effect, Finding, Fix, Severity, Span
+from tclint.program import Function
 from tclint.rules import _language
 from tclint.ruleset.rule import Rule, whole_frame
-from tclint.sources.tree import bound_on_self
+from tclint.sources.tree import Position, bound_on_self, own, position
+from tclint.torch_facts import facts
 from tclint.values import INPUT, NO_GRADIENT, ClassValue, External, Instance, Object, Value, tensor_of
 
 _CONTEXT = frozenset(
     "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads save_for_forward needs_input_grad "
     "saved_tensors".split()
 )
+_PLAIN: Final = "keep to static forward and backward, and to ctx.save_for_backward"
+_MISSING: Final = "GB0088"
+_UNFILLED: Final = frozenset(facts.named("is an attribute of a ctx that Dynamo does not fill"))
 
 
 class AutogradFunction(Rule):
     """A `torch.autograd.Function` that Dynamo cannot inline.
 
     Plain `forward`/`backward` pairs are traced. A custom `jvp` or `vjp`, a `ctx` that is stored outside, other methods of
-    `ctx`, the same tensor passed twice, an object made of the class, or a `forward` or `backward` that is a class method end
-    the graph.
+    `ctx`, its old name `ctx.saved_variables`, the same tensor passed twice, an object made of the class, or a `forward` or
+    `backward` that is a class method end the graph.
 
     Bad::
 
@@ -56,8 +62,8 @@ class AutogradFunction(Rule):
         def f(x):
             return Square.apply(x) + 1
 
-    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`. `--unsafe-fixes` calls a `vjp` `backward`, leaves a
-    `jvp` out, and passes a view where a tensor is given twice.
+    Fix: keep to `forward`, `backward` and `ctx.save_for_backward`. `--fix` reads `ctx.saved_tensors`; `--unsafe-fixes` calls a
+    `vjp` `backward`, leaves a `jvp` out, and passes a view where a tensor is given twice.
     """
 
     code, name = "TCL121", "autograd-function"
@@ -109,23 +115,35 @@ class AutogradFunction(Rule):
             for name in sorted(_written(forward.node)):
                 yield from self._of_language(event, f"{name} of a ctx")
 
+    def on_attribute(self, event: Attribute) -> Iterator[Finding]:
+        if not isinstance(event.receiver, Object) or f"{event.receiver.name}.{event.name}" not in _UNFILLED:
+            return
+        if event.enclosing is not None and position(event.node) in event.ask.of_function(_taken_apart):
+            what = f"`ctx.{event.name}`, which holds nothing there, is taken apart"
+            yield self._finding(event, what, "use `ctx.saved_tensors`", self.ids(_MISSING))
+
     def _of_language(self, event: Event, name: str) -> Iterator[Finding]:
         if words := _language.told(name, self.release):
             yield self._finding(event, words)
 
     def fix(self, finding: Finding, event: Event) -> Fix | None:
+        if isinstance(event, Attribute):
+            return _of_today(event)
         assert isinstance(event, Call)
         owner = event.receiver.args if isinstance(event.receiver, Object) else None
         if not isinstance(owner, ClassValue):
             return None
         return _backward(event, owner) or _forward_mode(event, owner) or _twice(event)
 
-    def _finding(self, event: Event, what: str) -> Finding:
+    def _finding(
+        self, event: Event, what: str, help: str = _PLAIN, graph_breaks: tuple[str, ...] | None = None
+    ) -> Finding:
         return self.finding(
             event,
             f"{what}; Dynamo breaks the graph here{whole_frame(event)}",
             confidence=Confidence.HIGH,
-            help="keep to static forward and backward, and to ctx.save_for_backward",
+            help=help,
+            graph_breaks=graph_breaks,
         )
 
 
@@ -137,6 +155,14 @@ def _held(event: Call) -> str:
     if func.attr == "apply":
         return "apply() of an instance of a Function"
     return f"apply() of a Function that {'a module' if event.ask.is_nn_module(owner.cls) else 'an object'} holds"
+
+
+def _taken_apart(function: Function) -> frozenset[Position]:
+    """Where the attributes stand that a function unpacks or takes an element of."""
+    inside = list(own(function.node))
+    parts = [n.value for n in inside if isinstance(n, ast.Assign) and isinstance(n.targets[0], (ast.Tuple, ast.List))]
+    parts += [n.value for n in inside if isinstance(n, ast.Subscript)]
+    return frozenset(position(part) for part in parts if isinstance(part, ast.Attribute))
 
 
 def _is_kept(event: Call) -> bool:
@@ -208,6 +234,16 @@ def _context_escapes(node: ast.AST) -> bool:
             if any(isinstance(a, ast.Name) and a.id == context for a in inner.args):
                 return True
     return False
+
+
+def _of_today(event: Attribute) -> Fix | None:
+    """`ctx.saved_tensors` for `ctx.saved_variables`, which torch has been giving with a warning."""
+    place = Place(event)
+    node = place.node
+    if not isinstance(node, ast.Attribute):
+        return None
+    edit = place.replace(node, f"{place.source(node.value)}.saved_tensors")
+    return Fix("use `saved_tensors`", Applicability.SAFE, (edit,), "")
 
 
 def _backward(event: Call, owner: ClassValue) -> Fix | None:

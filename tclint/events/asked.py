@@ -88,7 +88,8 @@ def source(frame: Frame, node: ast.AST) -> Literal["made", "held", "given", ""]:
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Attribute):
-            return "held" if node.attr not in at.function.index(_stores) else ""
+            kept = node.attr not in at.function.index(_stores) and not _is_computed(at, node)
+            return "held" if kept else ""
         if isinstance(node, ast.Call):
             return "made"
         if not isinstance(node, ast.Name):
@@ -112,6 +113,13 @@ def source(frame: Frame, node: ast.AST) -> Literal["made", "held", "given", ""]:
 def _first(function: Function) -> str:
     arguments = function.node.args
     return next((each.arg for each in (*arguments.posonlyargs, *arguments.args)), "")
+
+
+def _is_computed(frame: Frame, node: ast.Attribute) -> bool:
+    """Whether a property answers, which may make what it gives each time that it is asked."""
+    owner = frame.interp.evaluate_silently(frame, node.value)
+    find = frame.interp.classes.find_method
+    return any(isinstance(each, Instance) and find(each.cls, node.attr) is not None for each in owner.options)
 
 
 def _given(function: Function, call: ast.AST | None, name: str) -> ast.expr | None:

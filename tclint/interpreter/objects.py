@@ -231,6 +231,7 @@ class Objects:
         dynamic = attributes.get("*")
         if (
             dynamic is not None
+            and UNKNOWN not in dynamic.options  # under this name that one may lie
             and not name.startswith(("__", "*"))
             and built_names.may_be(name, order)
             and interp.classes.find_method(cls, "__getattr__") is None

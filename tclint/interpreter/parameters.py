@@ -11,6 +11,7 @@ from tclint.interpreter import hints
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Env
 from tclint.interpreter.left_alone import default_of_flag
+from tclint.interpreter.spoken_names import asked_names, is_position, joined_name
 from tclint.program import Function
 from tclint.sources.tree import by_kind, nodes
 from tclint.torch_facts import facts, layouts, returns
@@ -321,6 +322,7 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         optional: set[str] = set()
         tested: set[str] = set()
         joined: set[str] = set()
+        placed: set[str] = set()
         parts: dict[str, set[str]] = {}
         names = {*known.names, *(n.arg for n, _ in known.kwonly)}
         there = by_kind(function.node)
@@ -330,6 +332,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         for read in there[ast.Attribute]:
             if not isinstance(read.value, ast.Name):
                 continue
+            if read.attr == "device":
+                placed.add(read.value.id)
             if read.attr in TENSOR_ONLY:
                 found.add(read.value.id)
             elif read.attr in MAPPING_METHODS:
@@ -357,6 +361,8 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
                 asked |= asked_names(test.test)
         for item in there[ast.Subscript]:
             key = item.slice
+            if isinstance(item.value, ast.Name) and item.value.id in placed and is_position(key):
+                found.add(item.value.id)  # what has elements and lies on a device
             if isinstance(item.value, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 keyed.add(item.value.id)
                 entries.setdefault(item.value.id, set()).add(key.value)
@@ -385,28 +391,6 @@ def used_as_tensor(function: Function, known: Signature) -> frozenset[str]:
         tensors = found | called
         known.parted = frozenset(name for name, inner in parts.items() if name in names and not inner & tensors)
     return known.used
-
-
-def joined_name(node: ast.expr) -> str:
-    """The name of what is joined as it is, or a range of it: what a number takes out of a list may be a tensor, a range is a list."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def asked_names(test: ast.expr) -> set[str]:
-    """Names that a test asks as they are, `y == 0` or `y`: of a tensor of several elements Python would not know."""
-    if isinstance(test, ast.BoolOp):
-        return set[str]().union(*map(asked_names, test.values))
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return asked_names(test.operand)
-    if isinstance(test, ast.Name):
-        return {test.id}
-    if not isinstance(test, ast.Compare) or isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-        return set()
-    sides = (test.left, *test.comparators)
-    plain = all(isinstance(side, (ast.Name, ast.Constant, ast.Attribute)) for side in sides)
-    return {side.id for side in sides if isinstance(side, ast.Name)} if plain else set()
 
 
 def names_used_as_tensors(function: Function) -> frozenset[str]:

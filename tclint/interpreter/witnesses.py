@@ -9,7 +9,8 @@ from typing import Final
 from tclint.interpreter import assigned
 from tclint.interpreter.evaluate import evaluate
 from tclint.interpreter.frame import Frame
-from tclint.interpreter.parameters import ARRAYS, TENSOR_ONLY, asked_names, joined_name
+from tclint.interpreter.parameters import ARRAYS, TENSOR_ONLY
+from tclint.interpreter.spoken_names import asked_names, joined_name
 from tclint.program import Function
 from tclint.sources.tree import own_by_kind
 from tclint.torch_facts import facts, layouts, returns

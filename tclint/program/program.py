@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any, Final, Protocol
 from tclint.program.asking import Answers, Question
 from tclint.program.kept_facts import Facts
 from tclint.program.kept_index import Kept
-from tclint.program.libraries import Libraries
+from tclint.program.libraries import Libraries, is_read
 from tclint.program.module import Data, Module
 from tclint.program.portions import Fact, Lines, Named, Outline
 from tclint.program.symbols import Class, Function, FunctionNode, Lookup
@@ -182,14 +181,11 @@ class Program:
         """What lies in the folder of the whole program, where that folder is a package itself: by an `__init__.py` that nobody
         needs, beside the packages and scripts that start their imports there.
 
-        A single word may mean a library whose name a file of the package has too, except within that package.
+        A single word may mean a library whose name a file of the package has too, except within that package. The standard
+        library, torch and what else is not read as text mean themselves even there: `import torch` in pkg/torch/layer.py.
         """
         first, _, rest = dotted.partition(".")
-        if (
-            self._top not in self.by_place
-            or not self.by_place[self._top].is_package
-            or first in sys.stdlib_module_names
-        ):
+        if self._top not in self.by_place or not self.by_place[self._top].is_package or not is_read(first):
             return None
         if not rest and not f"{importer.directory}{os.sep}".startswith(os.path.join(self._top, first, "")):
             return None

@@ -184,3 +184,16 @@ class Net(nn.Module):
 def test_what_is_asked_for_a_number_is_no_surer_a_tensor(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(ASKED)
     assert not lint(["m.py"], cwd=str(tmp_path), isolated=True).findings
+
+
+def test_what_has_elements_and_lies_on_a_device_is_a_tensor() -> None:
+    interp = interpreter(
+        a="""
+    import torch
+    def positions(ends, model, rows):
+        start = torch.zeros(ends[-1], device=ends.device)
+        return start + torch.ones(2, device=model.device) + len(rows[1:]) + model["size"]
+    """
+    )
+    known = function(interp, "positions")
+    assert parameters.used_as_tensor(known, parameters.signature(known)) == {"ends"}

@@ -32,3 +32,25 @@ def test_a_name_that_fits(tmp_path: Path, name: str, asked: list[str]) -> None:
     lines = (PRELUDE + MODEL.replace("{name}", name)).splitlines()
     found = lint("a.py", cwd=tmp_path).findings
     assert [lines[f.span.line - 1].strip() for f in found if f.code == "TCL101"] == [f"if {each}:" for each in asked]
+
+
+HANDED = """
+class Model(nn.Module):
+    def __init__(self, sizes, **settings):
+        super().__init__()
+        for name, value in settings.items():
+            setattr(self, name, value)
+        for size in sizes:
+            self.register_buffer(name_of(size), torch.eye(size))
+
+    def forward(self, x):
+        if self.verbose:
+            return x + 2
+        return x
+"""
+
+
+def test_a_name_under_which_a_setting_may_lie(tmp_path: Path) -> None:
+    """Tensors lie under some of the names that a constructor puts together, and under others what it was handed."""
+    (tmp_path / "a.py").write_text(PRELUDE + HANDED)
+    assert [f.code for f in lint("a.py", cwd=tmp_path).findings if f.code == "TCL101"] == []

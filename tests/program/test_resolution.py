@@ -63,11 +63,14 @@ def test_imports_are_found(importer: str, dotted: str, found: str | None) -> Non
         ("train.py", "transformers", None),
         ("net/model.py", "transformers", None),
         ("train.py", "logging.handlers", None),
+        # Nor is it within a package, where torch means torch.
+        ("torch/layer.py", "torch", None),
+        ("torch/layer.py", "net.layers", "net/layers.py"),
     ],
 )
 def test_a_package_around_the_whole_program_changes_no_import(importer: str, dotted: str, found: str | None) -> None:
     files = ("net/__init__.py", "net/model.py", "net/layers.py", "train.py", "transformers.py", "logging/handlers.py")
-    program = build("__init__.py", *files)
+    program = build("__init__.py", "torch/__init__.py", "torch/layer.py", *files)
     target = program.find(module(program, importer), dotted)
     assert (target.path if target is not None else None) == found
 

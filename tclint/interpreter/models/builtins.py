@@ -21,6 +21,7 @@ from tclint.values import (
     FALSE,
     INT,
     NONE,
+    RAW,
     STR,
     TRUE,
     UNKNOWN,
@@ -140,10 +141,17 @@ def _sequence(kind: str) -> Callable[[Frame, ast.AST, Args, Keywords], Value]:
         if frame.region is None and isinstance(elements, (Tensor, Dict, Const, ClassValue)):
             rows, exact = elements.turns(frame, node, _MOST, 0)
             if exact:
-                return Seq(kind, tuple(rows))
+                return Seq(kind, tuple(_number_kept(elements, row) for row in rows))
+            return Seq(kind, None, _number_kept(elements, value.iterate(frame, node)), value.length_source)
         return Seq(kind, None, value.iterate(frame, node), value.length_source)
 
     return make
+
+
+def _number_kept(values: Value, element: Value) -> Value:
+    """What eager code takes out of an array of one dimension is a number of numpy's: what is kept of it Dynamo knows."""
+    taken = isinstance(values, Tensor) and isinstance(element, Tensor) and values.flags & ARRAY and values.ndim < 2
+    return element.with_(flags=element.flags | RAW) if taken and isinstance(element, Tensor) else element
 
 
 def made_dict(frame: Frame, node: ast.AST, args: Args, keywords: Keywords) -> Dict:
