@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tclint.events.queries import Queries
-from tclint.model.finding import Span
+from tclint.model.finding import Condition, Span
 from tclint.values import Compiled, CompileSite, Evidence, Tensor, Value
 
 if TYPE_CHECKING:
@@ -110,6 +110,11 @@ class Event:
     def site(self) -> CompileSite | None:
         region = self.frame.region
         return region.site if region is not None else None
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The tests of which nobody in sight says what they come to, that what happens here hangs on."""
+        return self.frame.conditions
 
     @property
     def evidence(self) -> Evidence | None:
@@ -422,6 +427,10 @@ class Compile(Event):
         self.positional = positional
         self.begun = site
         """The site that this is; `site` is the one of the region around it."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*self.frame.conditions, *self.begun.conditions)
 
     @property
     def evidence(self) -> Evidence | None:

@@ -189,7 +189,7 @@ class Finding:
     @property
     def ground(self) -> int:
         """What it rests on: 2 where that is known, 1 where a compile site reaches it under conditions, 0 without a site."""
-        return 2 if not self.assumed else int(self.begins_with_site)
+        return 2 if not self.assumed else int(self.begins_with_site or self.eager)
 
     @property
     def standing(self) -> tuple[int, int, int]:

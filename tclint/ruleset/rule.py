@@ -115,7 +115,7 @@ class Rule:
         uncalled = site.uncalled if site is not None else ""
         place = (frame.module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0), uncalled)
         before = self.by_place.get(place)
-        conditions = frame.conditions
+        conditions = event.conditions
         if len(conditions) > _CREDIBLE:
             confidence = Confidence.LOW  # so many tests of which nobody knows seldom come out so in one run
         standing = (RANK[confidence.value], int(not conditions), RANK[severity.value])

@@ -106,3 +106,15 @@ def test_one_that_somebody_may_turn_on(project: Project, turned_on: str) -> None
 )
 def test_what_is_only_handed_on_turns_nothing_on(project: Project, said: str) -> None:
     assert conditions(project, WAITS, "Config()", other=said) == [("`config.compile_it`",)]
+
+
+def test_what_is_said_of_the_site_itself_hangs_on_it_too(project: Project) -> None:
+    body = (
+        "try:\n    if config.compile_it:\n        self.run = torch.compile(self.step)\nexcept Exception:\n    self.run = self.step"
+    )
+    indented = "\n".join(f"        {line}" for line in body.splitlines())
+    project.write({"net.py": CODE.format(body=indented, made="Config()")})
+    (finding,) = project.lint(select=["TCL407"]).findings
+    assert [each.text for each in finding.conditions] == ["`config.compile_it`"]
+    assert finding.assumed
+    assert finding.ground == 1
