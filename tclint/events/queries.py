@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from tclint.events import asked
 from tclint.model.finding import Condition, Step
 from tclint.program import Answers, Class, Function, Module, Program
-from tclint.values import CompileSite, Evidence, Instance, Region, Value
+from tclint.values import CompileSite, Evidence, Instance, Region, Value, tensor_of
 
 if TYPE_CHECKING:
     from tclint.events.broken import Break
@@ -299,6 +299,19 @@ class Queries:
         for caller in self.callers():
             yield caller, inner.call_node
             inner = caller
+
+    def is_left_out(self) -> bool:
+        """Whether a break leaves its caller to eager mode, so that it is a frame of its own, and it has no tensors: Dynamo skips that."""
+        inner = self._frame
+        for caller in self.callers():
+            if (
+                caller.broken is not None
+                and caller.broken.leaves
+                and all(tensor_of(each) is None for each in inner.env.values())
+            ):
+                return True
+            inner = caller
+        return False
 
     def runs_eagerly(self) -> bool:
         """Whether a graph break in a block has sent this function to eager: what it calls is compiled by itself."""

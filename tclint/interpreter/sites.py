@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
+_SCRIPTS: Final = ("torch.jit.script", "torch.jit.script_method")
 _MAX_CALLS_SEEN: Final = 64
 
 
@@ -260,7 +261,7 @@ class CompileSites:
             if frame.region.site is None and isinstance(value.target, (FunctionValue, Instance)):
                 self._interp.results.calls_compiled = True
             return value.target.call(frame, node, args, keywords, open_ended)
-        if self._interp.graph_memory.paused:
+        if self._interp.graph_memory.paused or _is_scripted(frame):
             return value.target.call(frame, node, args, keywords, open_ended)
         self.note_call(value.target, value.code, args, keywords)
         trains = frame.grad is not False and needs_gradients(frame, value.target, (*args, *keywords.values()))
@@ -411,6 +412,19 @@ def _hands_on(frame: Frame, node: ast.Call) -> bool:
     with frame.interp.emitter.silence:
         spread = [evaluate(frame, each.value) for each in node.keywords if each.arg is None]
     return any(not isinstance(value, Dict) or value.elem is not None for value in spread)
+
+
+def _is_scripted(frame: Frame) -> bool:
+    """Whether TorchScript runs what calls a compiled function: it scripts the source of that, and enters no wrapper."""
+    current: Frame | None = frame
+    while current is not None:
+        for decorator in current.function.decorators if current.function is not None else ():
+            if not isinstance(decorator, ast.Call):
+                made = frame.interp.evaluate_silently(current, decorator)
+                if isinstance(made, External) and made.name in _SCRIPTS:
+                    return True
+        current = current.parent
+    return False
 
 
 def _keyword(node: ast.Call, name: str) -> ast.expr | None:

@@ -105,6 +105,8 @@ class Rule:
         effect, severity = effect or self.effect, severity or self.severity
         if effect is Effect.GRAPH_BREAK and _raises(event) and roles.is_test(event.site.path if event.site else ""):
             confidence = Confidence.LOW  # the test would fail: it says that nothing breaks
+        if effect is Effect.RECOMPILE and event.ask.is_left_out():
+            confidence = Confidence.LOW  # what has no graph is not compiled again
         skipped = event.ask.once(node) if effect in _IN_EVERY_CALL and event.compiled and not _raises(event) else None
         if skipped is not None and effect is not Effect.GRAPH_BREAK:
             confidence = Confidence.LOW  # what a graph does once costs nothing: the next one is without it

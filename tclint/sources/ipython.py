@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Callable
+from functools import partial
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 _MAGIC = re.compile(r"# tclint magic (\d+)$")
@@ -18,7 +20,9 @@ _TIMED = {"%time ": "if 1: ", "%timeit ": "if True:"}
 _ASSIGNED = re.compile(r"^(\s*[\w.,\[\]'\"\s]+?=\s*)([%!])")
 _QUESTION = re.compile(r"^\s*(\?{1,2}\s*[\w.*%]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*(#.*)?$")
 # IPython takes these without `%` too ("automagic"); none of them can be Python.
-_AUTOMAGIC = re.compile(r"^(pip|conda|mamba|cd|ls)\s+[-\w./~][^=(]*$")
+_AUTOMAGIC = re.compile(
+    r"^\s*(?:(?:pip|conda|mamba|cd|ls)\s+[-\w./~][^=(]*|(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|download)\b.*)$"
+)
 _PIECE = re.compile(
     r'''"""(?:\\.|(?!""").)*(?:"""|\Z)|\'\'\'(?:\\.|(?!\'\'\').)*(?:\'\'\'|\Z)'''
     r"""|"(?:\\.|[^"\\\r\n])*"?|'(?:\\.|[^'\\\r\n])*'?|\#[^\r\n]*|\\(?:\r\n|\r|\n)|(?P<open>[(\[{])|(?P<close>[)\]}])"""
@@ -37,17 +41,19 @@ def blanked(text: str, magics: list[tuple[str, str]]) -> str:
     first = stripped.split(None, 1)[0] if stripped else ""
     if first.startswith("%%") and first[2:] not in _PYTHON_CELLS:
         return "\n".join(_stand_in(line, "", magics) if line.strip() else line for line in NEWLINE.split(text))
-    if not re.search(r"[%!?/,;]|^(?:pip|conda|mamba|cd|ls)\s", text, re.M) or (
+    if not re.search(r"[%!?/,;]|^\s*(?:pip|conda|mamba|cd|ls)\s", text, re.M) or (
         not first.startswith("%") and _parses(text)
     ):
         return text
     out: list[str] = []
     at = 0
+    # IPython takes away what all lines of a cell begin with.
+    margin = text[: len(text) - len(stripped)].rpartition("\n")[2]
     while at < len(text):
         end = _line_end(text, at)
         line = text[at:end]
         if _is_magic(line):
-            stand_in = _statement
+            stand_in: Callable[[str, list[tuple[str, str]]], str] = partial(_statement, margin)
             while True:
                 body = text[at:end].rstrip("\r\n")
                 out.append(stand_in(body, magics) + text[at + len(body) : end])
@@ -78,14 +84,14 @@ def _is_magic(line: str) -> bool:
     return _QUESTION.match(line.rstrip()) is not None
 
 
-def _statement(line: str, magics: list[tuple[str, str]]) -> str:
+def _statement(margin: str, line: str, magics: list[tuple[str, str]]) -> str:
     if not line.strip():
         return line
     for timed, stand_in in _TIMED.items():
         code = line[len(timed) :]
         if line.startswith(timed) and not code.lstrip().startswith("-") and code.strip() and _parses(code.strip()):
             return _stand_in(line, f"{stand_in}{code}", magics)
-    indent = line[: len(line) - len(line.lstrip())]
+    indent = line[: len(line) - len(line.lstrip())].removeprefix(margin)
     return _stand_in(line, f"{indent}pass", magics)
 
 

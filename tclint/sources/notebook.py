@@ -154,7 +154,7 @@ def _read(raw: str, document: Any) -> Notebook:
     lines: list[str] = []
     magics: list[tuple[str, str]] = []
     for number, (kind, source, spot) in enumerate(notebook_json.cells(raw), 1):
-        if kind != "code":
+        if kind != "code" or _is_foreign(document["cells"][number - 1]):
             continue
         if isinstance(source, list) and all(isinstance(line, str) for line in source):
             text = "".join(source)
@@ -179,6 +179,14 @@ def _read(raw: str, document: Any) -> Notebook:
             )
         )
     return Notebook(raw, "\n".join([*lines, ""]) if lines else "", tuple(cells), tuple(magics))
+
+
+def _is_foreign(cell: Any) -> bool:
+    """Whether an editor was told that a cell is in another language: a shell's, or plain text."""
+    about = cell.get("metadata") if isinstance(cell, dict) else None
+    editor = about.get("vscode") if isinstance(about, dict) else None
+    language = editor.get("languageId") if isinstance(editor, dict) else None
+    return isinstance(language, str) and language.lower() not in ("", "python", "ipython")
 
 
 def _language(document: dict[str, Any]) -> str:

@@ -109,9 +109,7 @@ def test_what_is_only_handed_on_turns_nothing_on(project: Project, said: str) ->
 
 
 def test_what_is_said_of_the_site_itself_hangs_on_it_too(project: Project) -> None:
-    body = (
-        "try:\n    if config.compile_it:\n        self.run = torch.compile(self.step)\nexcept Exception:\n    self.run = self.step"
-    )
+    body = "try:\n    if config.compile_it:\n        self.run = torch.compile(self.step)\nexcept Exception:\n    self.run = self.step"
     indented = "\n".join(f"        {line}" for line in body.splitlines())
     project.write({"net.py": CODE.format(body=indented, made="Config()")})
     (finding,) = project.lint(select=["TCL407"]).findings

@@ -204,6 +204,8 @@ def test_a_syntax_error_names_the_cell(
         ("%timeit f(x)", ["if True:f(x)"]),
         ("%timeit -n 10 f(x)", ["pass"]),
         ("pip install torch\nx = 1", ["pass", "x = 1"]),
+        ("  pip install torch==2.13 'x[y]>=1'\nx = 1", ["pass", "x = 1"]),
+        (" ! pip install torch\n !ls\nx = 1", ["pass", "pass", "x = 1"]),
         ("y = (x\n     % 3)", ["y = (x", "     % 3)"]),
         ('s = """\n%not magic\n!nor this\n"""\n%magic', ['s = """', "%not magic", "!nor this", '"""', "pass"]),
         ("f(a,\n  b)\n!ls", ["f(a,", "  b)", "pass"]),
@@ -218,6 +220,13 @@ def test_magics(cell: str, python: list[str]) -> None:
     assert lines == python
     compile(read.source, "cell", "exec")
     assert read.folded(read.source) == data(cell)
+
+
+@pytest.mark.parametrize(("language", "lines"), [("shellscript", 0), ("plaintext", 0), ("python", 1)])
+def test_a_cell_that_an_editor_takes_for_another_language(language: str, lines: int) -> None:
+    content = book("x = 1")
+    content["cells"][0]["metadata"] = {"vscode": {"languageId": language}}
+    assert notebook.read(json.dumps(content).encode()).text.count("x = 1") == lines
 
 
 # --- fixes ------------------------------------------------------------------------------------------------------------
