@@ -41,7 +41,7 @@ main()
         # What follows a break is compiled with all that it calls.
         ("items = x.tolist()\ntotal = sum(latest(items))", True),
         # A break in a loop leaves the function to eager mode, and each call is looked at by itself.
-        ("for _ in range(2):\n    items = x.tolist()\n    total += sum(latest(items))", False),
+        ("for _ in range(2):\n    numbers = x.tolist()\n    total += sum(latest(numbers))", False),
     ],
 )
 def test_a_frame_of_numbers_behind_a_break(project: Project, made: str, told: bool) -> None:
