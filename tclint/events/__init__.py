@@ -1,5 +1,6 @@
 """What happens while code is interpreted, and who listens to it."""
 
+from tclint.events.asked import subject
 from tclint.events.broken import Apart, Break, GraphBreak
 from tclint.events.graphs import GRADIENTS, Rebound, Refusal, Refused, Rerun, Reuse, Stale
 from tclint.events.kinds import (
@@ -25,7 +26,6 @@ from tclint.events.kinds import (
     Subscript,
     With,
     span_of,
-    subject,
 )
 from tclint.events.objects_read import Use
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from tclint.sources.tree import by_kind
-from tclint.values import Instance, Value, tensor_of
+from tclint.values import Instance, Tensor, Value, spoken_of, tensor_of
 
 if TYPE_CHECKING:
     from tclint.events.queries import Frame
@@ -156,3 +156,11 @@ def _is_static(function: Function) -> bool:
 def _stores(function: Function) -> frozenset[str]:
     """The attributes that a function writes."""
     return frozenset(each.attr for each in by_kind(function.node)[ast.Attribute] if isinstance(each.ctx, ast.Store))
+
+
+def subject(value: Value) -> Tensor | None:
+    """The tensor a rule speaks about: the value itself, or the tensor option of a union.
+
+    What may as well be a number is unknown: a finding about it is told at low confidence only.
+    """
+    return spoken_of(value)

@@ -113,7 +113,7 @@ class Event:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The tests of which nobody in sight says what they come to, that what happens here hangs on."""
+        """The open tests that what happens here hangs on."""
         return self.frame.conditions
 
     @property
@@ -490,13 +490,3 @@ def _characters(module: Module, line: int, offset: int) -> int:
     if not offset or module.raw.isascii():
         return offset
     return len(module.peek(line, line)[:offset].decode("utf-8", "replace"))
-
-
-def subject(value: Value) -> Tensor | None:
-    """The tensor a rule speaks about: the value itself, or the tensor option of a union.
-
-    What may as well be a number is unknown: a finding about it is told at low confidence only.
-    """
-    from tclint.values import spoken_of
-
-    return spoken_of(value)
