@@ -145,8 +145,10 @@ class Event:
 
     @property
     def unresumed(self) -> str:
-        """The outermost block that a break sends to eager mode with its function: a `with` only if Dynamo cannot enter it again."""
-        return next((b for b in self.frame.blocks if b in ("for", "while", "try", *self.frame.held * ["with"])), "")
+        """The outermost block that a break sends to eager mode with its function: a `with` only if Dynamo cannot enter it again,
+        and no comprehension that is a function of its own."""
+        block = next((b for b in self.frame.blocks if b in ("for", "while", "try", *self.frame.held * ["with"])), "")
+        return "" if block == "for" and self.ask.is_of_comprehension(self.node) else block
 
 
 class Branch(Event):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tclint.events import asked
 from tclint.model.finding import Condition, Step
 from tclint.program import Answers, Class, Function, Module, Program
+from tclint.sources.tree import ancestors
 from tclint.values import CompileSite, Evidence, Instance, Region, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from tclint.sources.once import Once
 
 Index = TypeVar("Index")
+_INLINED: Final = (3, 12)
+"""The Python that makes no function of a comprehension any more."""
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp)
+_AROUND: Final = (*_COMPREHENSIONS, ast.For, ast.AsyncFor, ast.While, ast.Try)
 
 
 class Names(Protocol):
@@ -70,11 +75,21 @@ class Account(Protocol):
     def evidence_at(self, site: CompileSite, target: Value) -> Evidence | None: ...
 
 
+class Options(Protocol):
+    """What a run is for."""
+
+    @property
+    def python(self) -> tuple[int, ...]: ...
+
+
 class Interpretation(Protocol):
     """What the interpreter knows of the program: the parts of it that answer questions."""
 
     @property
     def account(self) -> Account: ...
+
+    @property
+    def options(self) -> Options: ...
 
     @property
     def names(self) -> Names: ...
@@ -299,6 +314,16 @@ class Queries:
         for caller in self.callers():
             yield caller, inner.call_node
             inner = caller
+
+    def is_of_comprehension(self, node: ast.AST) -> bool:
+        """Whether the outermost loop around a node is a comprehension that Python makes a function of: Dynamo leaves that one to
+        eager mode, and goes on behind it."""
+        function = self._frame.function
+        if self._frame.interp.options.python >= _INLINED or function is None:
+            return False
+        return isinstance(
+            next((each for each in ancestors(function.node, node) if isinstance(each, _AROUND)), None), _COMPREHENSIONS
+        )
 
     def is_left_out(self) -> bool:
         """Whether a break leaves its caller to eager mode, so that it is a frame of its own, and it has no tensors: Dynamo skips that."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lintkit import PRELUDE, lint
+from lintkit import PRELUDE, Project, lint
 
 CLIP = """
 class Clip(nn.Module):
@@ -102,3 +102,21 @@ def test_a_number_that_some_ways_have_given_back(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(PRELUDE + ON_THE_WAY)
     found = [f for f in lint("a.py", cwd=tmp_path).findings if f.code == "TCL101"]
     assert [f.message.partition("`; Dynamo")[0].rpartition("`")[2] for f in found] == ["count > 7", "count < 10"]
+
+
+@pytest.mark.parametrize(
+    ("body", "python", "told"),
+    [
+        ("found = [row.item() for row in x]", "3.11", False),
+        ("found = [row.item() for row in x]", "3.12", True),
+        ("found = []\n    for row in x:\n        found.append(row.item())", "3.11", True),
+        ("found = []\n    for _ in range(2):\n        found += [row.item() for row in x]", "3.11", True),
+    ],
+)
+def test_a_comprehension_that_is_a_function_of_its_own(project: Project, body: str, python: str, told: bool) -> None:
+    """Asked of 2.13 on Python 3.11: what stands around it is compiled in two graphs."""
+    project.write(
+        {"m.py": f"{PRELUDE}\n\n@torch.compile\ndef f(x: torch.Tensor):\n    {body}\n    return x * len(found)\n"}
+    )
+    (finding,) = project.lint(select=["TCL103"], target_python=python).findings
+    assert ("the whole function runs eagerly" in finding.message) is told
