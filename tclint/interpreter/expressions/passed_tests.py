@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from tclint.interpreter.constructions import asked_of
-from tclint.interpreter.expressions import spelled
+from tclint.interpreter.expressions import combined, spelled
 from tclint.interpreter.expressions.spelled import Spelled
 from tclint.interpreter.frame import KNOWN, Env, Frame
 from tclint.interpreter.training_flag import handed_on
@@ -74,16 +74,13 @@ def _answer(frame: Frame, said: Spelled) -> bool | None:
 
 def decided(frame: Frame, test: ast.expr) -> bool | None:
     """What a whole condition comes to behind those that were passed."""
-    if isinstance(test, ast.BoolOp):
-        answers = [decided(frame, each) for each in test.values]
-        stops = isinstance(test.op, ast.Or)
-        return stops if stops in answers else None if None in answers else not stops
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = decided(frame, test.operand)
-        return None if inner is None else not inner
-    with frame.interp.emitter.silence:
-        said = spelled.spell(frame, test)
-    return _answer(frame, said) if said is not None else None
+
+    def of_leaf(leaf: ast.expr) -> bool | None:
+        with frame.interp.emitter.silence:
+            said = spelled.spell(frame, leaf)
+        return _answer(frame, said) if said is not None else None
+
+    return combined.outcome(test, of_leaf)
 
 
 def learn(

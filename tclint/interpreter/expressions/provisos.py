@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from tclint.interpreter.evaluate import evaluate
+from tclint.interpreter.expressions import combined
 from tclint.interpreter.frame import PROVIDED, Env, Frame
 from tclint.interpreter.modes import is_training
 from tclint.sources.tree import turned
@@ -44,7 +45,7 @@ def hang_whole(frame: Frame, test: ast.BoolOp, parts: int, env: Env | None) -> N
     """Where one of several open tests stops: `else` of `a and b`."""
     # Behind the last part the ways that went on through the others have noted them.
     noted = {each.node for each in frame.provided.provisos}
-    if env is None or sum(each in noted for each in _leaves(test)) < parts:
+    if env is None or sum(each in noted for each in combined.leaves(test)) < parts:
         return
     held = env.get(PROVIDED)
     before = held if isinstance(held, Provided) else NOTHING
@@ -56,16 +57,6 @@ def let_go(env: Env, test: ast.expr) -> None:
     held = env.get(PROVIDED)
     if isinstance(held, Provided):
         env[PROVIDED] = held.without(frozenset(ast.walk(test)))
-
-
-def _leaves(test: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        for each in test.values:
-            yield from _leaves(each)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _leaves(test.operand)
-    else:
-        yield test
 
 
 def _stays(frame: Frame, test: ast.expr, value: Value) -> bool:

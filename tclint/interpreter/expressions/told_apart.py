@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from tclint.interpreter.evaluate import evaluate
-from tclint.interpreter.expressions import unturned
+from tclint.interpreter.expressions import combined, unturned
 from tclint.interpreter.frame import Env, Frame
 from tclint.sources.tree import bound_on_self, own
 from tclint.values import UNKNOWN, ClassValue, Const, Instance, Union
@@ -36,7 +37,7 @@ def tell_apart(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | 
         with frame.interp.emitter.silence:
             for option in held.options:
                 frame.env[name] = option
-                answers.append(_comes_to(frame, test))
+                answers.append(combined.outcome(test, partial(_comes_to, frame)))
             frame.env[name] = held
         for env, wanted in ((then, True), (otherwise, False)):
             left = [o for o, came in zip(held.options, answers, strict=True) if came is not (not wanted)]
@@ -45,14 +46,7 @@ def tell_apart(frame: Frame, node: ast.expr, then: Env | None, otherwise: Env | 
 
 
 def _comes_to(frame: Frame, test: ast.expr) -> bool | None:
-    """What a test comes to, with the name bound to one of them."""
-    if isinstance(test, ast.BoolOp):
-        answers = [_comes_to(frame, each) for each in test.values]
-        stops = isinstance(test.op, ast.Or)
-        return stops if stops in answers else None if None in answers else not stops
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _comes_to(frame, test.operand)
-        return None if inner is None else not inner
+    """What a test that is no combination of others comes to, with the name bound to one of them."""
     known = evaluate(frame, test).truth()
     if known is None and isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "hasattr":
         known = _has(frame, test)
@@ -74,16 +68,11 @@ def _has(frame: Frame, call: ast.Call) -> bool | None:
 
 def _asked(test: ast.expr) -> Iterator[str]:
     """The names that a test asks what they have."""
-    if isinstance(test, ast.BoolOp):
-        for each in test.values:
-            yield from _asked(each)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _asked(test.operand)
-    elif isinstance(test, ast.Compare):
-        yield from _asked(test.left)
-    elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in _ASKING and test.args:
-        if isinstance(test.args[0], ast.Name):
-            yield test.args[0].id
+    for leaf in combined.leaves(test):
+        asks = leaf.left if isinstance(leaf, ast.Compare) else leaf
+        if isinstance(asks, ast.Call) and isinstance(asks.func, ast.Name) and asks.func.id in _ASKING and asks.args:
+            if isinstance(asks.args[0], ast.Name):
+                yield asks.args[0].id
 
 
 def _meant(frame: Frame, node: ast.Name) -> ast.expr | None:
