@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from tclint.interpreter.machine import Interpreter
 
 COMPILERS: Final = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.nn.Module.compile"})
-_SCRIPTS: Final = ("torch.jit.script", "torch.jit.script_method")
+_SCRIPTS: Final = frozenset(facts.named("is run by TorchScript"))
 _MAX_CALLS_SEEN: Final = 64
 
 

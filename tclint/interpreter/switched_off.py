@@ -13,7 +13,7 @@ from tclint.interpreter.frame import Frame
 from tclint.model.finding import Condition
 from tclint.program import Module, mentioning
 from tclint.sources.text import lines_of
-from tclint.sources.tree import ancestors, blocks, index_in, nodes, text
+from tclint.sources.tree import ancestors, blocks, index_in, text
 
 _LEAVES: Final = (ast.Return, ast.Continue, ast.Break)
 _OFF: Final = rb"False\b|None\b|0(?![\w.])|\"\"|''"
@@ -95,15 +95,8 @@ def _asked_for(call: ast.Call) -> str:
 
 def _is_parameter(frame: Frame, name: str) -> bool:
     """Whether a name is what the function was given, and nothing that it worked out itself."""
-    if frame.function is None or isinstance(frame.function.node, ast.Lambda):
-        return False
-    given = frame.function.node.args
-    if name not in {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}:
-        return False
-    return not any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
-        for each in nodes(frame.function.node)
-    )
+    function = frame.function
+    return function is not None and name in function.bound_names() - function.stored_names()
 
 
 def _is_off(frame: Frame, name: str) -> bool:
@@ -137,4 +130,4 @@ def _said(module: Module, name: str) -> str:
 @mentioning(0)
 def _offered(module: Module, option: str) -> bool:
     """Whether a file names an option of a command line."""
-    return f"--{option}".encode() in module.raw
+    return f"--{option}".encode() in module.data
