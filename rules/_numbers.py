@@ -20,6 +20,7 @@ from tclint.torch_facts import facts
 from tclint.values import ARRAY, DATA_SIZED, NAMED, External, Instance, Seq, Tensor, spoken_of
 
 DRAWN_NUMBER: Final = "a number that Python's `random` drew"
+DRAW_OUTSIDE: Final = "draw it in the caller and pass it, or draw a tensor: torch.rand, torch.randint"
 
 # Functions of math, and what torch calls them.
 MATH: Final = {**{name: name for name in facts.methods("does the same on tensors under its own name")}, "fabs": "abs"}

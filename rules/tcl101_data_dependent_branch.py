@@ -14,7 +14,7 @@ from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
 from tclint.rules._branches import fix_branch
 from tclint.rules._conditions import DRAWN
-from tclint.rules._numbers import DRAWN_NUMBER
+from tclint.rules._numbers import DRAW_OUTSIDE, DRAWN_NUMBER
 from tclint.rules._truths import contains_fix, without_bool
 from tclint.rules._unbacked import is_size_of_found, needs_no_value
 from tclint.ruleset.rule import Rule, whole_frame
@@ -237,8 +237,8 @@ def _instead(event: Branch | Operation | Call) -> str:
     outside = "decide outside the compiled region"
     if isinstance(event, Branch) and event.keyword == "while":
         return f"make a fixed number of turns and mask what is done, or {outside}"
-    if isinstance(event, Branch) and isinstance(event.test, Scalar) and not is_drawn(event.test):
-        return outside
+    if isinstance(event, Branch) and isinstance(event.test, Scalar):
+        return DRAW_OUTSIDE if is_drawn(event.test) else outside
     if isinstance(event, Call) and event.name == "builtins.bool" and isinstance(Place(event).parent, ast.Assert):
         return "leave `bool()` out: an assert on a tensor, with a constant message, stays in the graph as a check"
     return f"use torch.where, or {outside}"

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.events import Call, Event, Loop, Operation, Store, Subscript
 from tclint.fixes.switches import switch_on
 from tclint.model.finding import Effect, Finding, Fix, Severity
-from tclint.rules._numbers import DRAWN_NUMBER
+from tclint.rules._numbers import DRAW_OUTSIDE, DRAWN_NUMBER
 from tclint.rules._parted import one_by_one
 from tclint.rules._windows import narrowed, picked, window
 from tclint.ruleset.rule import Rule, whole_frame
@@ -230,12 +230,13 @@ class TensorAsSize(Rule):
         )
 
     def _finding(self, event: Event, tensor: Tensor, what: str) -> Finding:
-        said = what.format(it=DRAWN_NUMBER if tensor.flags & DRAWN else "a tensor")
+        drawn = bool(tensor.flags & DRAWN)
+        said = what.format(it=DRAWN_NUMBER if drawn else "a tensor")
         return self.finding(
             event,
             f"{said}; Python needs its value, so Dynamo breaks the graph{whole_frame(event)}",
             about=tensor,
-            help="use a static bound with a mask, or compute the integer outside the region",
+            help=DRAW_OUTSIDE if drawn else "use a static bound with a mask, or compute the integer outside the region",
         )
 
 
