@@ -75,8 +75,6 @@ from tclint.values.operators import METHODS
 _LEAVES: Final = "exception that leaves the compiled function"
 _OPAQUE: Final = facts.named("has no tracing rule for its operators")
 
-_INLINED: Final = (3, 12)
-"""The Python that makes no function of a comprehension any more."""
 _BOUND: Final = "types.MethodType"
 _UNNAMED: Final = "GB0092"
 _PLAIN: Final = "use plain Python numbers, lists and tensors in the region"
@@ -375,9 +373,7 @@ class UnsupportedPython(Rule):
             )
 
     def on_apart(self, event: Apart) -> Iterator[Finding]:
-        if (self.settings is not None and self.settings.python_version >= _INLINED) or not objects.broken(
-            event.iterator, "loop", self.release
-        ):
+        if not event.ask.calls_comprehensions() or not objects.broken(event.iterator, "loop", self.release):
             return
         yield self.finding(
             event,

@@ -315,11 +315,15 @@ class Queries:
             yield caller, inner.call_node
             inner = caller
 
+    def calls_comprehensions(self) -> bool:
+        """Whether the Python that runs the program makes a function of a comprehension, and calls it."""
+        return self._frame.interp.options.python < _INLINED
+
     def is_of_comprehension(self, node: ast.AST) -> bool:
         """Whether the outermost loop around a node is a comprehension that Python makes a function of: Dynamo leaves that one to
         eager mode, and goes on behind it."""
         function = self._frame.function
-        if self._frame.interp.options.python >= _INLINED or function is None:
+        if not self.calls_comprehensions() or function is None:
             return False
         return isinstance(
             next((each for each in ancestors(function.node, node) if isinstance(each, _AROUND)), None), _COMPREHENSIONS
