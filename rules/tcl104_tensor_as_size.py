@@ -287,7 +287,7 @@ def _inner(value: Value) -> Tensor | None:
     tensor = spoken_of(value) or _drawn(value)
     if tensor is not None:
         return tensor
-    if not isinstance(value, Seq) or value.kind not in ("tuple", "list", "star"):
+    if not isinstance(value, Seq) or value.kind not in ("tuple", "list") and value.kind != "star":
         return None
     if value.items is not None:
         return next((t for item in value.items if (t := spoken_of(item) or _drawn(item)) is not None), None)
